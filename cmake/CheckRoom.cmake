@@ -1,0 +1,26 @@
+cmake_minimum_required(VERSION 3.25)
+# Fails when a file of ROOM includes a room not in ALLOWED or a guarded
+# vendor's header not in VENDORS, and when a .cc stands in DIR that no list of
+# its CMakeLists.txt names.
+set(guarded torch ATen c10 grpcpp google openssl httplib.h CLI toml++ nlohmann
+            opencv2 matio.h hdf5.h fmt mpi.h)
+file(GLOB files ${DIR}/*.h ${DIR}/*.cc)
+foreach(file ${files})
+  get_filename_component(name ${file} NAME)
+  if(name MATCHES "\\.cc$" AND NOT name IN_LIST LISTED)
+    message(SEND_ERROR "${file}: not listed in the CMakeLists.txt of its room")
+  endif()
+  file(STRINGS ${file} lines REGEX "^#include [\"<]")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include [\"<]([^\">]+).*" "\\1" path "${line}")
+    string(REGEX REPLACE "/.*" "" first "${path}")
+    if(first STREQUAL "crossilo")
+      string(REGEX REPLACE "^crossilo/([^/]+)/.*" "\\1" to "${path}")
+      if(NOT to STREQUAL ROOM AND NOT to IN_LIST ALLOWED)
+        message(SEND_ERROR "${file}: ${ROOM} may not look into ${to}")
+      endif()
+    elseif(first IN_LIST guarded AND NOT first IN_LIST VENDORS)
+      message(SEND_ERROR "${file}: ${ROOM} has no door for ${first}")
+    endif()
+  endforeach()
+endforeach()
