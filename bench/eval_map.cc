@@ -14,7 +14,7 @@
 #include "crossilo/base/random.h"
 #include "crossilo/codes/hamming.h"
 #include "crossilo/eval/evaluate.h"
-#include "crossilo/eval/parallel.h"
+#include "crossilo/base/parallel.h"
 
 namespace crossilo {
 namespace {

@@ -87,6 +87,8 @@ struct Config::Document {
   }
 };
 
+Config::Config() : Config(std::make_shared<Document>(), "") {}
+
 Config::Config(std::shared_ptr<Document> document, std::string prefix)
     : document_(std::move(document)), prefix_(std::move(prefix)) {}
 
@@ -128,6 +130,11 @@ void Config::Set(std::string_view assignment) {
     if (table == nullptr) throw Error("--set {}: '{}' is a value, not a table", assignment, name);
   }
   table->insert_or_assign(path.substr(start), *parsed.get("value"));
+}
+
+void Config::SetDefault(std::string_view assignment) {
+  const std::string path(assignment.substr(0, assignment.find('=')));
+  if (document_->At(path) == nullptr) Set(assignment);
 }
 
 Config Config::Table(std::string_view name) const {
@@ -239,6 +246,7 @@ std::string Config::Resolved() const {
   std::vector<std::string> tables = {""};
   std::map<std::string, std::string> lines;
   for (const Asked& entry : document_->asked) {
+    if (!entry.path.starts_with(prefix_)) continue;
     const size_t dot = entry.path.rfind('.');
     const std::string table = dot == std::string::npos ? "" : entry.path.substr(0, dot);
     const std::string key = dot == std::string::npos ? entry.path : entry.path.substr(dot + 1);

@@ -25,12 +25,15 @@ namespace crossilo {
 // names the file, the key and what would be accepted.
 class Config {
  public:
+  Config();  // of nothing
   // `origin` stands in error messages where a file's path would.
   static Config Parse(std::string_view toml, const std::string& origin);
   static Config Load(const std::filesystem::path& path);
 
   // "table.key=value"; a value that is no TOML literal is taken as a string.
   void Set(std::string_view assignment);
+  // The same, unless the key stands there already: a preset's settings.
+  void SetDefault(std::string_view assignment);
 
   // The table below this one; an empty one where the file has none.
   Config Table(std::string_view name) const;
@@ -53,8 +56,8 @@ class Config {
   // Throws on the first key of the whole document that nobody asked for.
   void Finish() const;
 
-  // TOML that reads back to the same settings: every key that was asked for,
-  // each under its sentence.  Equal settings give equal bytes.
+  // TOML that reads back to the same settings: every key of this table that was
+  // asked for, each under its sentence.  Equal settings give equal bytes.
   std::string Resolved() const;
 
  private:

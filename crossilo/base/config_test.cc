@@ -57,6 +57,10 @@ TEST(Config, OverridesReplaceAndMakeTables) {
   EXPECT_EQ(config.Table("a").Int("b", 0, ""), 2);
   EXPECT_EQ(config.Table("c").Table("d").Text("e", "", ""), "word");
   EXPECT_EQ(config.Table("c").Ints("list", {}, ""), (std::vector<int64_t>{1, 2}));
+  config.SetDefault("a.b=9");
+  config.SetDefault("a.z=9");
+  EXPECT_EQ(config.Table("a").Int("b", 0, ""), 2);
+  EXPECT_EQ(config.Table("a").Int("z", 0, ""), 9);
   EXPECT_THAT(Message([&] { config.Set("nonsense"); }), HasSubstr("key=value"));
   EXPECT_THAT(Message([&] { config.Set("a.b.c=1"); }), HasSubstr("is a value"));
 }
@@ -76,6 +80,8 @@ TEST(Config, ResolvedReadsBackToTheSameBytes) {
   ask(second);
   second.Finish();
   EXPECT_EQ(second.Resolved(), text);
+  EXPECT_EQ(second.Table("model").Resolved(),
+            "\n[model]\n# the base model\nbase = 'dcmh'\n# the rate\nlr = 1e-07\n");
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "crossilo/base/error.h"
+#include "crossilo/base/parallel.h"
 #include "crossilo/codes/cosine.h"
 #include "crossilo/codes/hamming.h"
-#include "crossilo/eval/parallel.h"
 #include "crossilo/eval/ranking.h"
 #include "crossilo/eval/scorer.h"
 

@@ -1,4 +1,4 @@
-#include "crossilo/eval/parallel.h"
+#include "crossilo/base/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -25,11 +25,19 @@ TEST(Parallel, EveryItemOnceByAWorkerInRange) {
   }
 }
 
-TEST(Parallel, AnExceptionComesOut) {
-  const auto work = [](int64_t item, int) {
-    if (item == 50) throw Error("item fifty");
-  };
-  for (int workers : {1, 3}) EXPECT_THROW(ForEach(100, workers, work), Error);
+TEST(Parallel, TheFailureOfTheLowestItemComesOut) {
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    for (int workers : {1, 3, 8}) {
+      try {
+        ForEach(1000, workers, [](int64_t item, int) {
+          if (item % 100 == 37) throw Error("{}", item);
+        });
+        FAIL();
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "37");
+      }
+    }
+  }
 }
 
 TEST(Parallel, ZeroIsOneACore) {

@@ -1,4 +1,4 @@
-#include "crossilo/eval/parallel.h"
+#include "crossilo/base/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,13 +17,19 @@ void ForEach(int64_t count, int workers, const std::function<void(int64_t, int)>
   std::atomic<int64_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
+  int64_t failed = count;
   const auto run = [&](int worker) {
-    try {
-      for (int64_t item = next++; item < count; item = next++) work(item, worker);
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
+    for (int64_t item = next++; item < count; item = next++) {
+      try {
+        work(item, worker);
+      } catch (...) {
+        next = count;
+        const std::lock_guard lock(mutex);
+        if (item < failed) {
+          failed = item;
+          failure = std::current_exception();
+        }
+      }
     }
   };
   {
@@ -33,6 +39,10 @@ void ForEach(int64_t count, int workers, const std::function<void(int64_t, int)>
     run(0);
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+void ForEach(int64_t count, const std::function<void(int64_t)>& work) {
+  ForEach(count, Workers(0), [&](int64_t item, int) { work(item); });
 }
 
 }  // namespace crossilo
