@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/torch.h>
+#include "crossilo/tensors/torch.h"
 
 #include <filesystem>
 #include <map>
@@ -23,8 +23,8 @@ struct Dataset {
   // unless another is asked for; a dataset without labels has none.
   std::map<std::string, torch::Tensor> labels;
   std::map<std::string, std::vector<std::string>> class_names;  // by level; may be missing
-  std::map<std::string, Rows> splits;  // "training", "retrieval", "query"
-  Items items;                         // may be empty
+  std::map<std::string, Rows> splits;                           // "training", "retrieval", "query"
+  Items items;                                                  // may be empty
   Embedding image_embedding, text_embedding;
 
   int64_t size() const { return image.size(0); }

@@ -21,15 +21,15 @@ struct PartitionOptions {
   // pooled, iid, column, dirichlet, noniid-equal, noniid-unequal
   std::string kind = "iid";
   int64_t silos = 10;
-  double beta = 0.5;         // dirichlet: concentration, > 0
-  int64_t minimum = 10;      // dirichlet: fewest samples a silo may get; redrawn until it holds
-  bool capped = true;        // dirichlet: no more of a class to a silo that holds n/silos already
-  std::string column = "";   // column: which column of items.tsv
-  std::string labels = "";   // the label level that classes are taken from
-  int64_t pseudo_labels = 0; // > 0: that many k-means clusters of the images instead of labels
-  int64_t ways = 15, ways_spread = 2, shots = 20;  // noniid-equal
-  int64_t shard = 20, shards_most = 30;            // noniid-unequal
-  std::shared_ptr<PartitionOptions> within;        // how each silo is dealt again, or null
+  double beta = 0.5;          // dirichlet: concentration, > 0
+  int64_t minimum = 10;       // dirichlet: fewest samples a silo may get; redrawn until it holds
+  bool capped = true;         // dirichlet: no more of a class to a silo that holds n/silos already
+  std::string column = "";    // column: which column of items.tsv
+  std::string labels = "";    // the label level that classes are taken from
+  int64_t pseudo_labels = 0;  // > 0: that many k-means clusters of the images instead of labels
+  int64_t ways = 15, ways_spread = 2, shots = 20;      // noniid-equal
+  int64_t shard = 20, shards_most = 30;                // noniid-unequal
+  std::shared_ptr<PartitionOptions> within = nullptr;  // how each silo is dealt again, or null
 
   static PartitionOptions From(const Config& table);
 };
@@ -48,7 +48,7 @@ std::vector<Rows> DealLike(const Dataset& dataset, const Partition& partition,
 
 // The class of every sample, one each: the label where a sample has just one,
 // else (or with pseudo_labels > 0) k-means clusters of the image features.
-std::vector<int> ClassOf(const Dataset& dataset, const Rows& rows,
-                         const PartitionOptions& options, uint64_t seed);
+std::vector<int> ClassOf(const Dataset& dataset, const Rows& rows, const PartitionOptions& options,
+                         uint64_t seed);
 
 }  // namespace crossilo

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/torch.h>
+#include "crossilo/tensors/torch.h"
 
 #include <string>
 
