@@ -1,0 +1,174 @@
+// DCMH: two encoders whose inner products tell which pairs share a label.
+//
+// Jiang and Li, Deep Cross-Modal Hashing, CVPR 2017.  Here the image encoder is
+// a head on frozen features, as for all our models.
+//
+//   J = sum_ij [log(1 + e^theta_ij) - S_ij theta_ij] + gamma (|B - F|^2 + |B - G|^2)
+//       + eta (|F^T 1|^2 + |G^T 1|^2),     theta_ij = 1/2 <F_i, G_j>
+//
+// F and G hold the last codes of all of the silo's samples; a step renews its
+// own rows, trains one network and takes all other rows as constants.
+
+#include <algorithm>
+
+#include "crossilo/base/error.h"
+#include "crossilo/models/hash_model.h"
+#include "crossilo/tensors/random_tensor.h"
+
+namespace crossilo {
+namespace {
+
+struct DcmhOptions {
+  int64_t bits = 32;
+  int64_t hidden_image = 1024, hidden_text = 1024;
+  double gamma = 1, eta = 0;
+  double deviation = -1;
+  std::string sampling = "pass";
+
+  static DcmhOptions From(const Config& table) {
+    DcmhOptions o;
+    o.bits = ReadBits(table);
+    o.hidden_image =
+        table.Int("hidden_image", o.hidden_image, "width of the image hidden layer", 1);
+    o.hidden_text = table.Int("hidden_text", o.hidden_text, "width of the text hidden layer", 1);
+    o.gamma = table.Real("gamma", o.gamma, "weight of |B - F|^2, codes near their signs", 0);
+    o.eta = table.Real("eta", o.eta, "weight of |F^T 1|^2, every bit as often on as off", 0);
+    o.deviation = table.Real("init_deviation", o.deviation,
+                             "initial weights are normal with this deviation; negative: uniform in "
+                             "+-1/sqrt(inputs)");
+    o.sampling = table.Choice("sampling", o.sampling, {"fresh", "pass"},
+                              "fresh: every batch a new random subset, as the authors do; pass: "
+                              "every sample once an epoch");
+    return o;
+  }
+};
+
+class Dcmh final : public HashModel {
+ public:
+  Dcmh(const ModelShape& shape, const DcmhOptions& options, Random random) : options_(options) {
+    AddLinear("image.hidden", shape.image_dims, options.hidden_image, options.deviation, random);
+    AddLinear("image.hash", options.hidden_image, options.bits, options.deviation, random);
+    AddLinear("text.hidden", shape.text_dims, options.hidden_text, options.deviation, random);
+    AddLinear("text.hash", options.hidden_text, options.bits, options.deviation, random);
+  }
+
+  Encoded Encode(Modality modality, const torch::Tensor& x) const override {
+    const std::string net = NameOf(modality);
+    Encoded out;
+    out.hidden = torch::relu(ApplyLinear(net + ".hidden", x));
+    out.raw = ApplyLinear(net + ".hash", out.hidden);
+    out.code = out.raw;
+    return out;
+  }
+
+  int64_t code_dims() const override { return options_.bits; }
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random random) override;
+  const DcmhOptions& options() const { return options_; }
+
+ private:
+  DcmhOptions options_;
+};
+
+class DcmhLearner final : public Learner {
+ public:
+  DcmhLearner(const Dcmh& model, const Silo& silo, Random& random) : model_(model), silo_(silo) {
+    const auto device = silo.all.image.device();
+    F_ = RandomNormal({silo.size(), model.options().bits}, random).to(device);
+    G_ = RandomNormal({silo.size(), model.options().bits}, random).to(device);
+    EndEpoch();
+  }
+
+  // floor(n / batch) image steps, then as many text steps.
+  std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
+    const int64_t n = silo_.size();
+    const int64_t b = std::min(batch, n);
+    std::vector<Step> steps;
+    for (Modality m : kModalities) {
+      const torch::Tensor order = RandomPermutation(n, random);
+      for (int64_t at = 0; at < n; at += b) {
+        if (model_.options().sampling == "pass") {
+          steps.push_back({order.slice(0, at, std::min(n, at + b)), {m}});
+        } else if (at + b <= n) {
+          steps.push_back({RandomPermutation(n, random).slice(0, 0, b), {m}});
+        }
+      }
+    }
+    return steps;
+  }
+
+  torch::Tensor Loss(const Step& step, Seen& seen) override {
+    const bool image = step.trains.front() == Modality::kImage;
+    const Batch batch = silo_.all.Select(step.rows);
+    Encoded& encoded = image ? seen.image : seen.text;
+    encoded = model_.Encode(step.trains.front(), image ? batch.image : batch.text);
+    return OneSided(encoded.code, image ? F_ : G_, image ? G_ : F_, step.rows, batch.labels);
+  }
+
+  // B = sign(gamma (F + G)), which minimises J over B for gamma > 0.
+  void EndEpoch() override { B_ = torch::where(F_ + G_ > 0, 1.0, -1.0).to(torch::kFloat); }
+
+  TensorMap State() const override { return Copy({{"F", F_}, {"G", G_}, {"B", B_}}); }
+  void SetState(const TensorMap& state) override {
+    F_.copy_(state.at("F"));
+    G_.copy_(state.at("G"));
+    B_.copy_(state.at("B"));
+  }
+
+ private:
+  // L_x = 1/(n b) { sum_{i in I, j} [softplus(theta_ij) - S_ij theta_ij]
+  //                 + gamma sum_{i in I} |B_i - f_i|^2
+  //                 + eta |sum_{i in I} f_i + sum_{j not in I} F_j|^2 }
+  // with f the batch's new codes, `own` their buffer, `other` the modality
+  // that theta looks across to.
+  torch::Tensor OneSided(const torch::Tensor& f, torch::Tensor& own, const torch::Tensor& other,
+                         const torch::Tensor& rows, const torch::Tensor& labels) {
+    const torch::Tensor on_device = rows.to(own.device());
+    own.index_copy_(0, on_device, f.detach());
+    const torch::Tensor theta = 0.5 * f.mm(other.t());
+    const torch::Tensor S = labels.mm(silo_.all.labels.t()).gt(0).to(torch::kFloat);
+    const torch::Tensor likelihood = (torch::softplus(theta) - S * theta).sum();
+    const torch::Tensor quantization = (B_.index_select(0, on_device) - f).square().sum();
+    const torch::Tensor rest = own.sum(0) - f.detach().sum(0);
+    const torch::Tensor balance = (f.sum(0) + rest).square().sum();
+    const auto& o = model_.options();
+    return (likelihood + o.gamma * quantization + o.eta * balance) /
+           (static_cast<double>(silo_.size()) * static_cast<double>(f.size(0)));
+  }
+
+  const Dcmh& model_;
+  const Silo& silo_;
+  torch::Tensor F_, G_, B_;
+};
+
+std::unique_ptr<Learner> Dcmh::Learn(const Silo& silo, Random random) {
+  if (!silo.all.labels.defined()) {
+    throw Error(
+        "dcmh learns from labels and this dataset has none; use an unsupervised base such "
+        "as ucch");
+  }
+  return std::make_unique<DcmhLearner>(*this, silo, random);
+}
+
+std::unique_ptr<HashModel> Make(const ModelShape& shape, const Config& table, Random random) {
+  return std::make_unique<Dcmh>(shape, DcmhOptions::From(table), random);
+}
+
+}  // namespace
+
+ModelKind DcmhKind() {
+  return {
+      .name = "dcmh",
+      .summary = "inner products tell shared labels; one modality trained at a time (CVPR 2017)",
+      .supervised = true,
+      .presets = {{"default",
+                   {"training.optimizer=adam", "training.learning_rate=0.001",
+                    "training.batch=32"}},
+                  {"paper",
+                   {"model.hidden_image=4096", "model.hidden_text=8192", "model.eta=1.0",
+                    "model.init_deviation=0.01", "model.sampling=fresh", "training.optimizer=sgd",
+                    "training.learning_rate=0.0316227766",  // 10^-1.5
+                    "training.batch=128"}}},
+      .make = Make};
+}
+
+}  // namespace crossilo

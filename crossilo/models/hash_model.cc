@@ -1,0 +1,74 @@
+#include "crossilo/models/hash_model.h"
+
+#include <cmath>
+
+#include "crossilo/base/error.h"
+#include "crossilo/models/linear.h"
+#include "crossilo/tensors/random_tensor.h"
+
+namespace crossilo {
+
+std::string NameOf(Modality modality) { return modality == Modality::kImage ? "image" : "text"; }
+
+std::vector<std::string> HashModel::ParametersOf(const std::vector<Modality>& trains) const {
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : parameters_) {
+    bool other = false;
+    for (Modality m : kModalities) {
+      const bool trained = std::find(trains.begin(), trains.end(), m) != trains.end();
+      if (!trained && name.starts_with(NameOf(m) + ".")) other = true;
+    }
+    if (!other) names.push_back(name);
+  }
+  return names;
+}
+
+void HashModel::To(torch::Device device) {
+  for (auto& [name, parameter] : parameters_) {
+    parameter = parameter.detach().to(device).set_requires_grad(true);
+  }
+}
+
+void HashModel::AddLinear(const std::string& name, int64_t in, int64_t out, double deviation,
+                          Random& random) {
+  torch::Tensor weight, bias;
+  if (deviation < 0) {
+    const double bound = 1 / std::sqrt(static_cast<double>(in));
+    weight = RandomUniform({out, in}, -bound, bound, random);
+    bias = RandomUniform({out}, -bound, bound, random);
+  } else {
+    weight = deviation * RandomNormal({out, in}, random);
+    bias = deviation * RandomNormal({out}, random);
+  }
+  parameters_[name + ".weight"] = weight.set_requires_grad(true);
+  parameters_[name + ".bias"] = bias.set_requires_grad(true);
+}
+
+torch::Tensor HashModel::ApplyLinear(const std::string& name, const torch::Tensor& x) const {
+  return Linear(x, parameters_.at(name + ".weight"), parameters_.at(name + ".bias"));
+}
+
+int64_t ReadBits(const Config& table) {
+  const int64_t bits = table.Int("bits", 32, "length of a code in bits, a multiple of 8", 8, 1024);
+  if (bits % 8 != 0) throw Error("model.bits is {}; a code's length is a multiple of 8", bits);
+  return bits;
+}
+
+TensorMap Weights(const HashModel& model) { return Copy(model.parameters()); }
+
+void SetWeights(HashModel& model, const TensorMap& weights) {
+  torch::NoGradGuard no_grad;
+  for (auto& [name, parameter] : model.parameters()) {
+    const auto given = weights.find(name);
+    if (given == weights.end()) {
+      throw Error("weights without '{}': they belong to another model", name);
+    }
+    if (given->second.sizes() != parameter.sizes()) {
+      throw Error("weights '{}' have another shape than the model's: another base or other sizes",
+                  name);
+    }
+    parameter.copy_(given->second);
+  }
+}
+
+}  // namespace crossilo

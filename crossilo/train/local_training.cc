@@ -1,0 +1,84 @@
+#include "crossilo/train/local_training.h"
+
+#include <cmath>
+
+#include "crossilo/base/error.h"
+
+namespace crossilo {
+namespace {
+
+// Returns the value of the step's loss.
+double TakeStep(HashModel& model, Learner& learner, Optimizer& optimizer, const Step& step,
+                const TrainingHooks& hooks) {
+  Seen seen;
+  torch::Tensor loss = learner.Loss(step, seen);
+  const char* term = "the model's own loss";
+  const auto names = model.ParametersOf(step.trains);
+  if (hooks.extra_loss) {
+    const torch::Tensor extra = hooks.extra_loss(step, seen);
+    if (extra.defined()) {
+      if (std::isfinite(loss.item<double>())) term = "the method's own term";
+      loss = loss + extra;
+    }
+  }
+  const double value = loss.item<double>();
+  if (!std::isfinite(value)) {
+    throw Error("{} is not finite; a smaller training.learning_rate or training.clip helps", term);
+  }
+  loss.backward();
+  if (hooks.adjust_gradients) hooks.adjust_gradients(model.parameters(), names);
+  optimizer.Step(model.parameters(), names);
+  learner.AfterStep(step);
+  return value;
+}
+
+}  // namespace
+
+TrainingOptions TrainingOptions::From(const Config& table) {
+  TrainingOptions o;
+  o.rounds = table.Int("rounds", o.rounds, "how often the silos train and are merged", 0);
+  o.local_epochs = table.Int("local_epochs", o.local_epochs, "epochs of a silo in a round", 1);
+  o.batch = table.Int("batch", o.batch, "samples of a step", 1);
+  o.optimizer = OptimizerOptions::From(table);
+  o.schedule = table.Choice("schedule", o.schedule, {"constant", "linear", "geometric"},
+                            "how the step size moves over all epochs of all rounds");
+  o.final_learning_rate = table.Real("final_learning_rate", o.final_learning_rate,
+                                     "step size of the last epoch, unless constant", 0);
+  o.keep_optimizer =
+      table.Flag("keep_optimizer", o.keep_optimizer, "moments survive from round to round");
+  return o;
+}
+
+double TrainingOptions::RateAt(int64_t epoch) const {
+  const double first = optimizer.learning_rate, last = final_learning_rate;
+  const int64_t epochs = rounds * local_epochs;
+  if (schedule == "constant" || epochs < 2) return first;
+  const double t = static_cast<double>(epoch) / static_cast<double>(epochs - 1);
+  if (schedule == "linear") return first + t * (last - first);
+  return first * std::pow(last / first, t);
+}
+
+TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optimizer,
+                            const TrainingOptions& options, int round, Random& random,
+                            const TrainingHooks& hooks) {
+  TrainingResult result;
+  learner.BeginRound(random);
+  for (int epoch = 0; epoch < options.local_epochs; ++epoch) {
+    optimizer.set_learning_rate(options.RateAt((round - 1) * options.local_epochs + epoch));
+    const std::vector<Step> steps = learner.PlanEpoch(epoch, options.batch, random);
+    double sum = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      try {
+        sum += TakeStep(model, learner, optimizer, steps[i], hooks);
+      } catch (const Error& error) {
+        throw Error("epoch {}, step {}: {}", epoch + 1, i + 1, error.what());
+      }
+    }
+    learner.EndEpoch();
+    result.steps += static_cast<int64_t>(steps.size());
+    result.loss = steps.empty() ? 0 : sum / static_cast<double>(steps.size());
+  }
+  return result;
+}
+
+}  // namespace crossilo

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+
+#include "crossilo/models/hash_model.h"
+#include "crossilo/train/optimizer.h"
+
+namespace crossilo {
+
+struct TrainingOptions {
+  int64_t rounds = 30;
+  int64_t local_epochs = 5;
+  int64_t batch = 32;
+  std::string schedule = "constant";  // constant, linear, geometric
+  double final_learning_rate = 1e-6;  // where linear and geometric end
+  bool keep_optimizer = false;        // moments survive from round to round
+  OptimizerOptions optimizer;
+
+  static TrainingOptions From(const Config& table);
+
+  // The rate of an epoch counted over all rounds.
+  double RateAt(int64_t epoch) const;
+};
+
+// Where a federated method may change local training.
+struct TrainingHooks {
+  // Added to the model's own loss at every step.
+  std::function<torch::Tensor(const Step&, const Seen&)> extra_loss = {};
+  // Called between backward() and the optimiser's step with the names that the
+  // step trains; may change those parameters' gradients.
+  std::function<void(TensorMap& parameters, const std::vector<std::string>& names)>
+      adjust_gradients = {};
+};
+
+struct TrainingResult {
+  int64_t steps = 0;
+  double loss = 0;  // mean over the steps of the last epoch
+};
+
+// One round of training at a silo, in place.  Throws Error when the loss stops
+// being finite, naming the epoch, the step and the term.
+TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optimizer,
+                            const TrainingOptions& options, int round, Random& random,
+                            const TrainingHooks& hooks = {});
+
+}  // namespace crossilo

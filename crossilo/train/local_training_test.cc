@@ -1,0 +1,89 @@
+#include "crossilo/train/local_training.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "crossilo/base/error.h"
+#include "crossilo/tensors/random_tensor.h"
+
+namespace crossilo {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Fixture {
+  Fixture() {
+    Random random(1);
+    silo.all = {RandomNormal({20, 3}, random), RandomNormal({20, 3}, random),
+                torch::eye(2).repeat({10, 1})};
+    model = FindModel("dcmh").make(
+        {3, 3, 2}, Config::Parse("bits = 16\nhidden_image = 4\nhidden_text = 4\n", "test"),
+        Random(2));
+    learner = model->Learn(silo, Random(3));
+  }
+  TrainingResult Train(const TrainingOptions& options, const TrainingHooks& hooks = {}) {
+    Optimizer optimizer(options.optimizer);
+    Random random(4);
+    return TrainLocally(*model, *learner, optimizer, options, 1, random, hooks);
+  }
+
+  Silo silo;
+  std::unique_ptr<HashModel> model;
+  std::unique_ptr<Learner> learner;
+};
+
+TEST(TrainLocally, TakesThePlannedStepsAndLowersTheLoss) {
+  Fixture f;
+  TrainingOptions options{.local_epochs = 1, .batch = 5};
+  const TrainingResult first = f.Train(options);
+  EXPECT_EQ(first.steps, 2 * 20 / 5);  // both modalities
+  options.local_epochs = 50;
+  EXPECT_LT(f.Train(options).loss, first.loss);
+}
+
+TEST(TrainLocally, HooksSeeEveryStep) {
+  Fixture f;
+  int losses = 0, gradients = 0;
+  TrainingHooks hooks;
+  hooks.extra_loss = [&](const Step& step, const Seen& seen) {
+    ++losses;
+    EXPECT_TRUE(seen.of(step.trains.front()).code.defined());
+    return torch::zeros({});
+  };
+  hooks.adjust_gradients = [&](TensorMap& parameters, const std::vector<std::string>& names) {
+    ++gradients;
+    for (const auto& name : names) EXPECT_TRUE(parameters.at(name).grad().defined());
+  };
+  const TrainingResult result = f.Train({.local_epochs = 2, .batch = 5}, hooks);
+  EXPECT_EQ(losses, result.steps);
+  EXPECT_EQ(gradients, result.steps);
+}
+
+TEST(TrainLocally, DivergenceNamesTheStepAndTheTerm) {
+  Fixture f;
+  TrainingHooks hooks;
+  hooks.extra_loss = [](const Step&, const Seen&) { return torch::tensor(NAN); };
+  try {
+    f.Train({.local_epochs = 2, .batch = 5}, hooks);
+    FAIL() << "went on with a loss that is not a number";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("epoch 1, step 1"));
+    EXPECT_THAT(error.what(), HasSubstr("the method's own term"));
+  }
+}
+
+TEST(TrainingOptions, SchedulesEndWhereTheySay) {
+  TrainingOptions o{.rounds = 3, .local_epochs = 2};
+  o.optimizer.learning_rate = 1;
+  o.final_learning_rate = 0.01;
+  EXPECT_EQ(o.RateAt(5), 1);
+  o.schedule = "linear";  // 6 epochs: 1, .802, .604, .406, .208, .01
+  EXPECT_NEAR(o.RateAt(1), 0.802, 1e-12);
+  EXPECT_NEAR(o.RateAt(5), 0.01, 1e-12);
+  o.schedule = "geometric";  // 10^(-2 t)
+  EXPECT_NEAR(o.RateAt(5), 0.01, 1e-12);
+  EXPECT_NEAR(o.RateAt(1), std::pow(10, -0.4), 1e-12);
+}
+
+}  // namespace
+}  // namespace crossilo
