@@ -1,0 +1,25 @@
+#include "crossilo/base/error.h"
+#include "crossilo/base/nearest.h"
+#include "crossilo/methods/method.h"
+
+namespace crossilo {
+
+Method Local();
+Method FedAvg();
+Method FedProx();
+
+const std::vector<Method>& AllMethods() {
+  static const std::vector<Method> all = {Local(), FedAvg(), FedProx()};
+  return all;
+}
+
+const Method& FindMethod(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Method& method : AllMethods()) {
+    if (method.name == name) return method;
+    known.push_back(method.name);
+  }
+  throw Error("method.name is '{}', which is not known{}", name, Suggestion(name, known));
+}
+
+}  // namespace crossilo

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "crossilo/methods/method.h"
+
+namespace crossilo {
+
+// A silo's model, its learner and its optimiser: what every client trains
+// with.
+class Trainer {
+ public:
+  explicit Trainer(const ClientSetup& setup);
+
+  // One round of local epochs, with the silo's stream of that round.
+  TrainingResult Run(int round, const TrainingHooks& hooks = {});
+
+  HashModel& model() { return setup_.model; }
+  const HashModel& model() const { return setup_.model; }
+  double samples() const { return static_cast<double>(setup_.silo.size()); }
+
+  TensorMap State() const;
+  void SetState(const TensorMap& state);
+
+ private:
+  ClientSetup setup_;
+  std::unique_ptr<Learner> learner_;
+  Optimizer optimizer_;
+};
+
+}  // namespace crossilo
