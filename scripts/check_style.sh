@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# clang-format and clang-tidy over all sources; both must have nothing to say.
+#   scripts/check_style.sh [BUILD]        (default build/release)
+#   scripts/check_style.sh --format-only
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t sources < <(git ls-files 'crossilo/*.h' 'crossilo/*.cc' 'bench/*.cc' 'tests/*.cc')
+clang-format --dry-run -Werror "${sources[@]}"
+[ "${1:-}" != --format-only ] || exit 0
+
+build=${1:-build/release}
+# clang cannot read g++'s precompiled header, so its traces are taken out.
+clean=$(mktemp -d)
+trap 'rm -rf "$clean"' EXIT
+sed -E -e 's# -include [^ ]*cmake_pch.hxx##g' -e 's# -fpch-preprocess##g' \
+  -e 's# -Winvalid-pch##g' "$build/compile_commands.json" >"$clean/compile_commands.json"
+printf '%s\n' "${sources[@]}" | grep '\.cc$' | grep -v '^tests/' |
+  xargs -P "$(nproc)" -n 4 clang-tidy -p "$clean" --quiet
