@@ -11,10 +11,10 @@
 #include <numeric>
 #include <string_view>
 
+#include "crossilo/base/parallel.h"
 #include "crossilo/base/random.h"
 #include "crossilo/codes/hamming.h"
 #include "crossilo/eval/evaluate.h"
-#include "crossilo/base/parallel.h"
 
 namespace crossilo {
 namespace {

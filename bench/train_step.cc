@@ -37,11 +37,10 @@ double Fastest(int repeats, const std::function<void()>& work) {
 
 struct Head {
   torch::Tensor x = torch::randn({kBatch, kIn});
-  crossilo::TensorMap w = {
-      {"w1", (0.01 * torch::randn({kHidden, kIn})).set_requires_grad(true)},
-      {"b1", torch::zeros({kHidden}).set_requires_grad(true)},
-      {"w2", (0.01 * torch::randn({kBits, kHidden})).set_requires_grad(true)},
-      {"b2", torch::zeros({kBits}).set_requires_grad(true)}};
+  crossilo::TensorMap w = {{"w1", (0.01 * torch::randn({kHidden, kIn})).set_requires_grad(true)},
+                           {"b1", torch::zeros({kHidden}).set_requires_grad(true)},
+                           {"w2", (0.01 * torch::randn({kBits, kHidden})).set_requires_grad(true)},
+                           {"b2", torch::zeros({kBits}).set_requires_grad(true)}};
 
   template <typename F>
   void Backward(F linear) {

@@ -1,3 +1,7 @@
+# Fields that a designated initialiser leaves out have their defaults: that is
+# the point of options as structs.
+set(CROSSILO_WARNINGS -Wall -Wextra -Wno-missing-field-initializers)
+
 # room(NAME <room> DEPS <rooms before it> SOURCES <.cc in reading order>
 #      [TESTS <_test.cc>] [HEAVY_TESTS <_test.cc>]
 #      [PROGRAM <its main .cc>] [VENDORS <header roots let in>]
@@ -14,7 +18,7 @@ function(room)
   add_library(${target} STATIC ${R_SOURCES})
   add_library(crossilo::${R_NAME} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${R_NAME})
-  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_compile_options(${target} PRIVATE ${CROSSILO_WARNINGS})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -55,7 +59,7 @@ function(room_test name sources target torch)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${target} GTest::gtest_main GTest::gmock)
-  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  target_compile_options(${name} PRIVATE ${CROSSILO_WARNINGS})
   if(torch)
     use_torch(${name})
   endif()
@@ -80,7 +84,7 @@ function(use_torch target)
     target_link_libraries(crossilo_pch PRIVATE crossilo_torch)
     target_include_directories(crossilo_pch PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_features(crossilo_pch PUBLIC cxx_std_20)
-    target_compile_options(crossilo_pch PRIVATE -Wall -Wextra)
+    target_compile_options(crossilo_pch PRIVATE ${CROSSILO_WARNINGS})
     target_precompile_headers(crossilo_pch PRIVATE
       ${PROJECT_SOURCE_DIR}/crossilo/tensors/torch.h)
   endif()

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "crossilo/tensors/torch.h"
-
 #include <vector>
 
 #include "crossilo/data/dataset.h"
 #include "crossilo/data/partition.h"
+#include "crossilo/tensors/torch.h"
 
 namespace crossilo {
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "crossilo/tensors/torch.h"
-
 #include <filesystem>
 #include <map>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "crossilo/data/embedding.h"
 #include "crossilo/data/items.h"
+#include "crossilo/tensors/torch.h"
 
 namespace crossilo {
 

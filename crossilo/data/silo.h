@@ -1,10 +1,9 @@
 #pragma once
 
-#include "crossilo/tensors/torch.h"
-
 #include <string>
 
 #include "crossilo/data/dataset.h"
+#include "crossilo/tensors/torch.h"
 
 namespace crossilo {
 

@@ -12,8 +12,8 @@ namespace crossilo {
 struct SimulationOptions {
   uint64_t seed = 1;
   double participation = 1;  // share of the silos that take part in a round
-  int threads = 1;   // inside one silo's arithmetic; changes the last bits
-  int workers = 1;   // silos trained at once; changes nothing but the time
+  int threads = 1;           // inside one silo's arithmetic; changes the last bits
+  int workers = 1;           // silos trained at once; changes nothing but the time
   TrainingOptions training;
   std::filesystem::path checkpoint = {};  // where to keep one; empty: nowhere
   std::string experiment = {};            // the resolved configuration

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "crossilo/tensors/torch.h"
-
 #include <cstdint>
 
 #include "crossilo/base/random.h"
+#include "crossilo/tensors/torch.h"
 
 namespace crossilo {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "crossilo/tensors/torch.h"
-
 #include <map>
 #include <string>
 #include <string_view>
+
+#include "crossilo/tensors/torch.h"
 
 namespace crossilo {
 

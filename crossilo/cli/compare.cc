@@ -1,0 +1,119 @@
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
+#include "crossilo/cli/command.h"
+#include "crossilo/cli/results.h"
+#include "crossilo/cli/table.h"
+
+namespace crossilo {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CompareArguments {
+  std::vector<std::string> runs;
+  std::string measure = "map";
+  bool json = false;
+};
+
+// Runs that differ in nothing but their seed.
+struct Group {
+  Json first;
+  std::vector<double> i2t, t2i;
+};
+
+double Mean(const std::vector<double>& x) {
+  double sum = 0;
+  for (double value : x) sum += value;
+  return sum / static_cast<double>(x.size());
+}
+
+// Of a sample: divided by n - 1.
+double Deviation(const std::vector<double>& x) {
+  if (x.size() < 2) return 0;
+  double squares = 0;
+  for (double value : x) squares += (value - Mean(x)) * (value - Mean(x));
+  return std::sqrt(squares / static_cast<double>(x.size() - 1));
+}
+
+std::string Shown(const std::vector<double>& x) {
+  if (x.size() == 1) return fmt::format("{:.3f}", x[0]);
+  return fmt::format("{:.3f} ± {:.3f}", Mean(x), Deviation(x));
+}
+
+Json ReadSummary(const fs::path& run) {
+  const fs::path path = fs::is_directory(run) ? run / "summary.json" : run;
+  const Json summary = Json::parse(ReadFile(path), nullptr, false);
+  if (summary.is_discarded() || !summary.contains("method") || !summary.contains("map")) {
+    throw Error("{}: not the summary of a finished run", path.string());
+  }
+  return summary;
+}
+
+// In the order in which they were named.
+std::vector<Group> Grouped(const CompareArguments& arguments) {
+  std::vector<Group> groups;
+  std::map<std::string, size_t> known;
+  for (const std::string& run : arguments.runs) {
+    const Json s = ReadSummary(run);
+    if (!s.contains(arguments.measure)) {
+      throw Error(
+          "{}: has no '{}'; a summary has map, map@N, ndcg@N, precision@N, recall@N for "
+          "the N of evaluate.at",
+          run, arguments.measure);
+    }
+    Json key;
+    for (const char* part : {"name", "dataset", "base", "dims", "sets", "rounds", "partition"}) {
+      key[part] = s.value(part, Json());
+    }
+    const auto [at, fresh] = known.try_emplace(key.dump(), groups.size());
+    if (fresh) groups.push_back({.first = s});
+    groups[at->second].i2t.push_back(s[arguments.measure]["i2t"].get<double>());
+    groups[at->second].t2i.push_back(s[arguments.measure]["t2i"].get<double>());
+  }
+  return groups;
+}
+
+void Compare(const CompareArguments& arguments) {
+  const std::string measure = arguments.measure == "map" ? "mAP" : arguments.measure;
+  Table table({"method", "dataset", "base", "bits", "silos", "runs", measure + " image→text",
+               measure + " text→image", "MB sent a round"});
+  Json all = Json::array();
+  for (const Group& group : Grouped(arguments)) {
+    const Json& s = group.first;
+    double sent = 0;
+    for (const Json& bytes : s["bytes"]["up"]) sent += bytes.get<double>();
+    sent /= std::max<size_t>(1, s["bytes"]["up"].size());
+    table.Row({s["name"].get<std::string>(), s["dataset"].get<std::string>(),
+               s["base"].get<std::string>(), s["bits"].dump(), std::to_string(s["silos"].size()),
+               std::to_string(group.i2t.size()), Shown(group.i2t), Shown(group.t2i),
+               fmt::format("{:.2f}", sent / 1e6)});
+    all.push_back({{"name", s["name"]},
+                   {"dataset", s["dataset"]},
+                   {"base", s["base"]},
+                   {"bits", s["bits"]},
+                   {"measure", arguments.measure},
+                   {"runs", group.i2t.size()},
+                   {"mean", {{"i2t", Mean(group.i2t)}, {"t2i", Mean(group.t2i)}}},
+                   {"deviation", {{"i2t", Deviation(group.i2t)}, {"t2i", Deviation(group.t2i)}}}});
+  }
+  std::fputs(arguments.json ? (all.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("compare", "Lay finished runs side by side, seeds as mean and deviation");
+  auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("runs", arguments->runs, "Folders that `simulate` wrote")->required();
+  command->add_option("--measure", arguments->measure, "map, map@50, ndcg@10, ...");
+  command->add_flag("--json", arguments->json, "As JSON");
+  command->footer("\nExample:\n  crossilo compare runs/local-* runs/fedavg-* --measure map@50\n");
+  command->callback([arguments] { Compare(*arguments); });
+}
+
+}  // namespace crossilo
