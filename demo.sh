@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 to a search: installs what is missing, builds, makes
+# the emoji dataset, trains three ways over nine silos, and asks a few questions.
+set -euo pipefail
+cd "$(dirname "$0")"
+step() { printf '\n\033[1m%s\033[0m\n' "$*" | { [ -t 1 ] && cat || sed 's/\x1b\[[0-9;]*m//g'; }; }
+
+extra=()
+command -v npm >/dev/null || extra=(npm)
+scripts/install.sh "${extra[@]}"
+
+step "Building"
+[ -f build/release/build.ninja ] || cmake --preset release >build-release.log 2>&1 ||
+  { tail -n 20 build-release.log >&2; exit 1; }
+rm -f build-release.log
+ninja -C build/release crossilo
+crossilo=build/release/crossilo/cli/crossilo
+
+data=data/emoji
+if [ ! -f $data/dataset.toml ]; then
+  step "Emoji by three design houses"
+  if scripts/fetch_emoji.sh .cache/emoji; then
+    $crossilo data emoji --packages .cache/emoji --out $data
+  else
+    echo "No network: going on with generated pairs instead of emoji."
+    data=data/generated
+    rm -rf $data
+    $crossilo data generate --out $data
+  fi
+fi
+$crossilo data describe $data
+
+rm -rf runs/demo
+for method in local fedavg centralized; do
+  step "Training: $method"
+  $crossilo simulate experiments/$method.emoji.toml --set data.path=$data --out runs/demo/$method
+done
+
+step "How well is a drawing found by words, and words by a drawing?"
+$crossilo compare runs/demo/local runs/demo/fedavg runs/demo/centralized
+
+ask() {
+  step "$1"
+  shift
+  $crossilo search --bundle runs/demo/fedavg/bundle.safetensors --data $data -k 5 "$@"
+}
+if [ $data = data/emoji ]; then
+  ask "Drawings for \"smiling cat\"" "smiling cat"
+  ask "Drawings for \"flag with a star\"" "flag with a star"
+  ask "Words for Noto's drawing of a dog face" \
+    --picture $data/emoji-datasource-google/img/google/64/1f436.png
+else
+  ask "Pairs most like the first one" --row 0
+fi

@@ -1,0 +1,31 @@
+# Documents say what is true: every catalog name has a row in METHODS.md, every
+# row a catalog entry with the same "leaves a silo"; every file a document
+# links to is there.
+source "$SOURCE/tests/common.sh"
+names() { "$CROSSILO" "$1" --json | sed -n 's/^ *"name": "\(.*\)",$/\1/p'; }
+
+for catalog in methods models; do
+  for name in $(names $catalog); do
+    grep -q "^| $name |" "$SOURCE/docs/METHODS.md" || fail "METHODS.md has no row for $name"
+  done
+done
+sed -n '/^| name | paper | leaves/,/^$/p' "$SOURCE/docs/METHODS.md" | tail -n +3 |
+  while IFS='|' read -r _ name _ sends _; do
+    [ -n "${name// /}" ] || continue
+    read -r name <<<"$name"
+    read -r sends <<<"$sends"
+    "$CROSSILO" methods --json | grep -A3 "\"name\": \"$name\"" | grep -qF "\"sends\": \"$sends\"" ||
+      fail "METHODS.md says that $name sends '$sends'; the program says otherwise"
+  done
+
+for document in "$SOURCE"/README.md "$SOURCE"/docs/*.md; do
+  grep -o '](\([^)#]*\)' "$document" | sed 's/^](//' | while read -r link; do
+    [ -e "$(dirname "$document")/$link" ] || fail "$document links to $link, which is not there"
+  done
+done
+
+# Every experiment file has only keys that exist; the data need not be there.
+for file in "$SOURCE"/experiments/*.toml; do
+  out=$("$CROSSILO" simulate "$file" --set data.path=absent --out never 2>&1) && fail "$file ran"
+  grep -q "absent" <<<"$out" || fail "$file: $out"
+done

@@ -1,0 +1,43 @@
+# Generate, describe, partition, train, compare, encode, evaluate, search: the
+# whole way, on data whose answers are known.
+source "$SOURCE/tests/common.sh"
+make_small
+expect "400 samples" "$CROSSILO" data describe small
+expect "silo" "$CROSSILO" data partition small --kind iid --silos 3 --out parts
+[ -f parts/silo.npy ] || fail "no silo.npy"
+
+for method in local fedavg fedprox; do
+  expect "results in" "$CROSSILO" simulate small.toml --set method.name=$method --out run-$method
+done
+for file in experiment.toml rounds.jsonl summary.json bundle.safetensors checkpoint.safetensors; do
+  [ -s run-fedavg/$file ] || fail "no $file"
+done
+[ "$(wc -l <run-fedavg/rounds.jsonl)" -eq 6 ] || fail "not a line a round"
+[ -s run-local/bundles/003.safetensors ] || fail "no bundle for every silo of local"
+for key in '"map"' '"map@50"' '"bytes"' '"seconds"' '"peak_memory_bytes"' '"i2t"' '"seed"'; do
+  grep -q "$key" run-fedavg/summary.json || fail "no $key in the summary"
+done
+expect "fedavg" "$CROSSILO" compare run-local run-fedavg
+expect '"deviation"' "$CROSSILO" compare run-local run-fedavg --measure map@50 --json
+
+# The resolved experiment runs again to the same bundle, with other workers.
+expect "results in" "$CROSSILO" simulate run-fedavg/experiment.toml --workers 3 --out again
+cmp again/bundle.safetensors run-fedavg/bundle.safetensors || fail "same seed, other bytes"
+
+expect "" "$CROSSILO" encode --bundle run-fedavg/bundle.safetensors --data small --out codes
+expect "text→image" "$CROSSILO" evaluate --bundle run-fedavg/bundle.safetensors --data small
+expect '"hits"' "$CROSSILO" search --bundle run-fedavg/bundle.safetensors --data small --row 0 --json
+expect "fedavg" "$CROSSILO" methods
+expect '"real_valued": true' "$CROSSILO" models --json
+expect "partition" "$CROSSILO" simulate --keys
+for command in "" data "data import" "data describe" "data partition" "data generate" "data emoji" \
+  simulate compare encode evaluate search methods models; do
+  # shellcheck disable=SC2086
+  expect "" "$CROSSILO" $command --help
+done
+
+# UCCH needs no labels, DSCMR is ranked by cosine.
+expect "results in" "$CROSSILO" simulate small.toml --set model.base=ucch --out run-ucch
+sed -e '/hidden_/d' -e 's/bits = 16/dims = 16/' small.toml >dscmr.toml
+expect "results in" "$CROSSILO" simulate dscmr.toml --set model.base=dscmr --out run-dscmr
+expect "results in" "$CROSSILO" simulate small.toml --set evaluate.sets=dealt --out run-dealt
