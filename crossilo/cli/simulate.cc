@@ -8,8 +8,12 @@
 namespace crossilo {
 namespace {
 
-// Every key there is, with its default and its sentence.
-void PrintKeys() { std::fputs(ReadExperiment(Config()).config.Resolved().c_str(), stdout); }
+// Every key there is for this base and method, with its value and its sentence.
+void PrintKeys(const SimulateArguments& arguments) {
+  Config config = arguments.experiment.empty() ? Config() : Config::Load(arguments.experiment);
+  for (const std::string& setting : arguments.settings) config.Set(setting);
+  std::fputs(ReadExperiment(config).config.Resolved().c_str(), stdout);
+}
 
 }  // namespace
 
