@@ -3,6 +3,9 @@
 # the emoji dataset, trains three ways over nine silos, and asks a few questions.
 set -euo pipefail
 cd "$(dirname "$0")"
+# Where one silo uses several threads, libtorch's must not spin on the cores that
+# OpenBLAS's wait for.
+export OMP_WAIT_POLICY=passive
 step() { printf '\n\033[1m%s\033[0m\n' "$*" | { [ -t 1 ] && cat || sed 's/\x1b\[[0-9;]*m//g'; }; }
 
 extra=()
