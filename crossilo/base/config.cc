@@ -205,7 +205,7 @@ std::string Config::Text(std::string_view key, std::string_view fallback,
 
 std::string Config::Choice(std::string_view key, std::string_view fallback,
                            const std::vector<std::string>& choices, std::string_view help) const {
-  const std::string value = Text(key, fallback, help);
+  std::string value = Text(key, fallback, help);
   for (const std::string& choice : choices) {
     if (value == choice) return value;
   }

@@ -46,7 +46,7 @@ std::string Shown(const std::vector<double>& x) {
 
 Json ReadSummary(const fs::path& run) {
   const fs::path path = fs::is_directory(run) ? run / "summary.json" : run;
-  const Json summary = Json::parse(ReadFile(path), nullptr, false);
+  Json summary = Json::parse(ReadFile(path), nullptr, false);
   if (summary.is_discarded() || !summary.contains("method") || !summary.contains("map")) {
     throw Error("{}: not the summary of a finished run", path.string());
   }

@@ -146,7 +146,7 @@ struct DealArguments {
     set("column", "\"" + column + "\"");
     set("labels", "\"" + labels + "\"");
     for (const std::string& setting : settings) config.Set(setting);
-    const PartitionOptions options = PartitionOptions::From(config);
+    PartitionOptions options = PartitionOptions::From(config);
     config.Finish();
     return options;
   }

@@ -148,6 +148,7 @@ std::vector<JudgedRows> SimulateRun::DealJudgedRows(const Partition& partition) 
   const auto retrieval =
       DealLike(dataset_, partition, experiment_.partition, "retrieval", experiment_.seed);
   std::vector<JudgedRows> rows;
+  rows.reserve(partition.silos());
   for (int id = 0; id < partition.silos(); ++id) rows.push_back({query[id], retrieval[id]});
   return rows;
 }

@@ -24,8 +24,8 @@ struct PartitionOptions {
   double beta = 0.5;          // dirichlet: concentration, > 0
   int64_t minimum = 10;       // dirichlet: fewest samples a silo may get; redrawn until it holds
   bool capped = true;         // dirichlet: no more of a class to a silo that holds n/silos already
-  std::string column = "";    // column: which column of items.tsv
-  std::string labels = "";    // the label level that classes are taken from
+  std::string column;         // column: which column of items.tsv
+  std::string labels;         // the label level that classes are taken from
   int64_t pseudo_labels = 0;  // > 0: that many k-means clusters of the images instead of labels
   int64_t ways = 15, ways_spread = 2, shots = 20;      // noniid-equal
   int64_t shard = 20, shards_most = 30;                // noniid-unequal

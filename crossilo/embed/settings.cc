@@ -72,7 +72,7 @@ fs::path NamedFile(const Embedding& embedding, const std::vector<fs::path>& fold
     if (!looked.empty()) looked += ", ";
     looked += folder.string();
     std::error_code failed;
-    const fs::path path = folder / name;
+    fs::path path = folder / name;
     if (!fs::is_regular_file(path, failed)) continue;
     if (Sha256OfFile(path) == wanted) return path;
     other = path.string();

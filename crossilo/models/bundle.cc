@@ -9,11 +9,10 @@ namespace {
 constexpr char kFormat[] = "crossilo bundle 1";
 
 void PutEmbedding(const std::string& name, const Embedding& embedding, TensorFile& file) {
-  file.tensors.merge(Prefixed("embedding/" + name + "/", embedding.tensors));
+  const std::string prefix = "embedding/" + name + "/";
+  file.tensors.merge(Prefixed(prefix, embedding.tensors));
   file.metadata["embedding/" + name] = embedding.kind;
-  for (const auto& [key, value] : embedding.settings) {
-    file.metadata["embedding/" + name + "/" + key] = value;
-  }
+  for (const auto& [key, value] : embedding.settings) file.metadata[prefix + key] = value;
 }
 
 Embedding TakeEmbedding(const std::string& name, const TensorFile& file) {
