@@ -89,8 +89,8 @@ Fingerprints ReadDatasetToml(const std::filesystem::path& path, Dataset& dataset
   const Config image = config.Table("embedding.image"), text = config.Table("embedding.text");
   dataset.image_embedding.kind = image.Text("kind", "given", "how features were made");
   dataset.text_embedding.kind = text.Text("kind", "given", "how features were made");
-  const Fingerprints fingerprints{image.Text("fingerprint", "", "SHA-256 of the embedding"),
-                                  text.Text("fingerprint", "", "SHA-256 of the embedding")};
+  Fingerprints fingerprints{image.Text("fingerprint", "", "SHA-256 of the embedding"),
+                            text.Text("fingerprint", "", "SHA-256 of the embedding")};
   config.Finish();
   return fingerprints;
 }

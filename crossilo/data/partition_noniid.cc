@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/random.h"
@@ -33,7 +34,7 @@ std::vector<int64_t> ShardCounts(int64_t silos, int64_t shards, int64_t most, Ra
   int64_t left = shards;
   for (int64_t i = 0; i < silos; ++i) {
     const double exact = draw[i] / sum * static_cast<double>(shards);
-    count[i] = std::max<int64_t>(1, static_cast<int64_t>(exact + 0.5));
+    count[i] = std::max<int64_t>(1, static_cast<int64_t>(std::llround(exact)));
     left -= count[i];
   }
   for (; left > 0; --left) ++*std::min_element(count.begin(), count.end());
