@@ -188,11 +188,11 @@ TEST(Dataset, LevelsAndSplitsThereAreAreNamed) {
 }
 
 TEST(Silo, GathersRowsAsFloats) {
-  const Batch batch = Gather(Example(), {2, 0}, "fine");
+  const Batch batch = Gather(Example(), {2, 0}, {"fine"});
   EXPECT_TRUE(torch::equal(batch.image, torch::tensor({{5.0f, 6.0f}, {1.0f, 2.0f}})));
   EXPECT_TRUE(torch::equal(batch.labels, torch::tensor({{0.0f, 0.0f, 1.0f}, {1.0f, 0.0f, 0.0f}})));
-  EXPECT_FALSE(Gather(Example(), {0}, "coarse").labels.defined());
-  EXPECT_EQ(Gather(Example(), {}, "").size(), 0);
+  EXPECT_FALSE(Gather(Example(), {0}, {"coarse"}).labels.defined());
+  EXPECT_EQ(Gather(Example(), {}, {""}).size(), 0);
   const Batch second = batch.Select(torch::tensor({1}));
   EXPECT_TRUE(torch::equal(second.text, torch::tensor({{0.1f}})));
   EXPECT_EQ((Silo{0, "a", batch}).size(), 2);

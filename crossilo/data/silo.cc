@@ -13,16 +13,19 @@ torch::Tensor Take(const torch::Tensor& from, const torch::Tensor& rows, torch::
 
 Batch Batch::Select(const torch::Tensor& rows) const {
   const torch::Tensor here = rows.to(image.device());
-  return {image.index_select(0, here), text.index_select(0, here),
-          labels.defined() ? labels.index_select(0, here) : torch::Tensor()};
+  const auto maybe = [&](const torch::Tensor& t) {
+    return t.defined() ? t.index_select(0, here) : torch::Tensor();
+  };
+  return {image.index_select(0, here), text.index_select(0, here), maybe(labels), maybe(coarse)};
 }
 
-Batch Gather(const Dataset& dataset, const Rows& rows, const std::string& level,
+Batch Gather(const Dataset& dataset, const Rows& rows, const LabelLevels& levels,
              torch::Device device) {
   const torch::Tensor index = IndexTensor(rows);
-  Batch batch{Take(dataset.image, index, device), Take(dataset.text, index, device), {}};
-  const auto labels = dataset.labels.find(level);
+  Batch batch{Take(dataset.image, index, device), Take(dataset.text, index, device), {}, {}};
+  const auto labels = dataset.labels.find(levels.fine);
   if (labels != dataset.labels.end()) batch.labels = Take(labels->second, index, device);
+  if (!levels.coarse.empty()) batch.coarse = Take(dataset.Labels(levels.coarse), index, device);
   return batch;
 }
 

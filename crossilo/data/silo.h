@@ -11,6 +11,7 @@ namespace crossilo {
 struct Batch {
   torch::Tensor image, text;
   torch::Tensor labels;  // 0/1; undefined where the dataset has no labels
+  torch::Tensor coarse;  // of the level above; undefined where none is learned
 
   int64_t size() const { return image.size(0); }
   Batch Select(const torch::Tensor& rows) const;  // rows: int64
@@ -25,9 +26,15 @@ struct Silo {
   int64_t size() const { return all.size(); }
 };
 
+// Which label levels training reads.
+struct LabelLevels {
+  std::string fine;         // "" is the dataset's main level
+  std::string coarse = {};  // the level above, or "" for none
+};
+
 // The given rows of a dataset as float32 tensors.  Without labels of that
 // level `labels` stays undefined.
-Batch Gather(const Dataset& dataset, const Rows& rows, const std::string& level,
+Batch Gather(const Dataset& dataset, const Rows& rows, const LabelLevels& levels,
              torch::Device device = torch::kCPU);
 
 }  // namespace crossilo

@@ -27,7 +27,8 @@ struct RoundFacts {
   double train_seconds = 0, merge_seconds = 0;
 };
 
-// Broadcast, train, merge.  Up to `workers` silos train at once; their updates
+// Broadcast, train, merge, in the order that the server's exchange asks for.
+// Up to `workers` silos train at once unless they go one by one; their updates
 // are merged in the order of their ids, so the result does not depend on it.
 // An Error of a silo names the round and the silo.
 RoundFacts RunRound(int round, Server& server, const std::vector<Participant*>& silos,

@@ -8,10 +8,11 @@ namespace crossilo {
 class Simulation::Local final : public Participant {
  public:
   Local(const Silo& silo, std::unique_ptr<HashModel> model, const Method& method,
-        const Config& table, const SimulationOptions& options)
+        const Config& table, const SimulationOptions& options, int silos)
       : silo_(silo),
         model_(std::move(model)),
-        client_(method.make_client({silo_, *model_, options.training, options.seed}, table)) {}
+        client_(
+            method.make_client({silo_, *model_, options.training, options.seed, silos}, table)) {}
 
   int id() const override { return silo_.id; }
   std::string name() const override { return silo_.name; }
@@ -29,16 +30,27 @@ class Simulation::Local final : public Participant {
 
 Simulation::Simulation(std::vector<Silo> silos, const MakeModel& make_model, const Method& method,
                        const Config& method_table, const SimulationOptions& options)
-    : options_(options), data_(std::move(silos)), global_(make_model()) {
+    : options_(options), data_(std::move(silos)) {
+  const auto make = [&] {
+    auto model = make_model();
+    if (method.prepare != nullptr) method.prepare(*model, method_table, options.seed);
+    return model;
+  };
+  const int count = static_cast<int>(data_.size());
   for (const Silo& silo : data_) {
-    locals_.push_back(std::make_unique<Local>(silo, make_model(), method, method_table, options_));
+    locals_.push_back(std::make_unique<Local>(silo, make(), method, method_table, options_, count));
   }
-  server_ = method.make_server({Weights(*global_), static_cast<int>(data_.size())}, method_table);
+  global_ = make();
+  server_ = method.make_server(
+      {Weights(*global_), count, global_->shape(), global_->code_dims(), options.seed},
+      method_table);
 }
 
 Simulation::~Simulation() = default;
 
 int Simulation::silos() const { return static_cast<int>(locals_.size()); }
+
+bool Simulation::personal() const { return server_->Global().empty(); }
 
 int Simulation::Resume() {
   const auto checkpoint = ReadCheckpoint(options_.checkpoint, options_.experiment);
@@ -77,6 +89,7 @@ const HashModel& Simulation::SiloModel(int silo) const { return locals_.at(silo)
 
 const HashModel& Simulation::GlobalModel() {
   SetWeights(*global_, server_->Global());
+  global_->SetContext(server_->Context());
   return *global_;
 }
 

@@ -35,6 +35,8 @@ class Simulation {
   void Run(const std::function<void(const RoundFacts&)>& finished);
 
   int silos() const;
+  // Whether silos are judged by their own models; else there is a global one.
+  bool personal() const;
   // The model that the method is judged by: the silo's own after its last
   // training, or one with the global weights.  Valid until the next round.
   const HashModel& SiloModel(int silo) const;

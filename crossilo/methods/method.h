@@ -36,15 +36,31 @@ class Client {
   virtual void SetState(const TensorMap& state) = 0;
 };
 
+// How the messages of a round follow one another.
+enum class Exchange {
+  kAtOnce,    // all silos are sent to, then all train, then their updates are merged
+  kOneByOne,  // a silo is sent to when the update of the silo before it has arrived
+  kReplied,   // all train; what is merged is sent back to those who took part
+};
+
 // The half that runs at the hub.  Never sees a sample.
 class Server {
  public:
   virtual ~Server() = default;
+  virtual Exchange exchange() const { return Exchange::kAtOnce; }
+  // Must not depend on who calls it when; silos may be sent to at once.
   virtual TensorMap Broadcast(int silo) const = 0;
+  // kOneByOne only: one silo's `gathered`, before the next silo is sent to.
+  virtual void Arrived(int silo, const TensorMap& gathered) { (void)silo, (void)gathered; }
+  // Ends the round.  With kOneByOne `gathered` is empty for every silo that
+  // took part: it has arrived.
   virtual void Merge(const Merged& round) = 0;
 
-  // The weights of the global model; empty for a method that has none.
+  // The weights of the global model; empty where every silo has its own and is
+  // judged by it.
   virtual TensorMap Global() const = 0;
+  // What the global model's head reads besides weights; see HashModel.
+  virtual TensorMap Context() const { return {}; }
 
   virtual TensorMap State() const = 0;
   virtual void SetState(const TensorMap& state) = 0;
@@ -55,11 +71,15 @@ struct ClientSetup {
   HashModel& model;  // outlives the client; at the common initial weights
   TrainingOptions training;
   uint64_t seed;  // of the run; a silo's streams are named by (seed, round, silo)
+  int silos = 1;  // in the federation
 };
 
 struct ServerSetup {
   TensorMap initial;  // the common initial weights
   int silos;
+  ModelShape shape = {};
+  int64_t code_dims = 0;
+  uint64_t seed = 0;  // of the run
 };
 
 // One federated method, as the catalog knows it.  Both halves read their keys
@@ -68,9 +88,12 @@ struct Method {
   std::string name;
   std::string summary;    // one line for `crossilo methods`
   std::string sends;      // what leaves a silo each round, and whether a sum can hide it
-  bool personal = false;  // judged by each silo's own model, not by a global one
+  bool personal = false;  // as it comes, judged by each silo's own model, not by a global one
   std::unique_ptr<Client> (*make_client)(const ClientSetup& setup, const Config& table);
   std::unique_ptr<Server> (*make_server)(const ServerSetup& setup, const Config& table);
+  // Gives a model the head that the method's codes need; null: none.  Called
+  // on every model of a run, with the same seed, before anything else.
+  void (*prepare)(HashModel& model, const Config& table, uint64_t seed) = nullptr;
 };
 
 // Every method there is, in the order of docs/METHODS.md.

@@ -1,17 +1,23 @@
 #include "crossilo/methods/trainer.h"
 
+#include <string_view>
+
 namespace crossilo {
 
 Trainer::Trainer(const ClientSetup& setup)
     : setup_(setup),
       learner_(setup.model.Learn(
-          setup.silo, Random(setup.seed, {static_cast<uint64_t>(setup.silo.id)}, "learner"))),
+          setup.silo, Random(setup.seed, {static_cast<uint64_t>(setup.silo.id)}, "learner"),
+          Random(setup.seed, {}, "common start"))),
       optimizer_(setup.training.optimizer) {}
 
-TrainingResult Trainer::Run(int round, const TrainingHooks& hooks) {
-  if (!setup_.training.keep_optimizer) optimizer_ = Optimizer(setup_.training.optimizer);
+TrainingResult Trainer::Run(int round, const TrainingHooks& hooks, const char* purpose) {
+  const bool begins = std::string_view(purpose) == "training";
+  if (begins && !setup_.training.keep_optimizer) {
+    optimizer_ = Optimizer(setup_.training.optimizer);
+  }
   Random random(setup_.seed, {static_cast<uint64_t>(round), static_cast<uint64_t>(setup_.silo.id)},
-                "training");
+                purpose);
   return TrainLocally(setup_.model, *learner_, optimizer_, setup_.training, round, random, hooks);
 }
 

@@ -12,11 +12,15 @@ class Trainer {
  public:
   explicit Trainer(const ClientSetup& setup);
 
-  // One round of local epochs, with the silo's stream of that round.
-  TrainingResult Run(int round, const TrainingHooks& hooks = {});
+  // One round of local epochs, with the silo's stream of that round and
+  // purpose.  Any purpose but the default one goes on from the round's training:
+  // the optimiser keeps its moments.
+  TrainingResult Run(int round, const TrainingHooks& hooks = {}, const char* purpose = "training");
 
   HashModel& model() { return setup_.model; }
   const HashModel& model() const { return setup_.model; }
+  const ClientSetup& setup() const { return setup_; }
+  const Silo& silo() const { return setup_.silo; }
   double samples() const { return static_cast<double>(setup_.silo.size()); }
 
   TensorMap State() const;

@@ -1,6 +1,7 @@
 #include "crossilo/models/bundle.h"
 
 #include "crossilo/base/error.h"
+#include "crossilo/models/head.h"
 #include "crossilo/tensors/safetensors.h"
 
 namespace crossilo {
@@ -43,6 +44,17 @@ void CheckOne(const std::string& what, const Embedding& wanted, const Embedding&
   }
 }
 
+// A file may hold anything; a head reads a memory of one row a class.
+void CheckContext(const Bundle& bundle, const HashModel& model) {
+  for (const auto& [name, tensor] : bundle.context) {
+    if (name != "memory" || tensor.dim() != 2 || tensor.size(0) != model.shape().classes ||
+        tensor.size(1) != model.code_dims() || tensor.scalar_type() != torch::kFloat) {
+      throw Error("the bundle's context '{}' does not fit its model; restore it or train again",
+                  name);
+    }
+  }
+}
+
 }  // namespace
 
 void WriteBundle(const std::filesystem::path& path, const Bundle& bundle) {
@@ -52,7 +64,9 @@ void WriteBundle(const std::filesystem::path& path, const Bundle& bundle) {
                    {"model", bundle.model_table},
                    {"image_dims", std::to_string(bundle.shape.image_dims)},
                    {"text_dims", std::to_string(bundle.shape.text_dims)},
-                   {"classes", std::to_string(bundle.shape.classes)}};
+                   {"classes", std::to_string(bundle.shape.classes)},
+                   {"coarse_classes", std::to_string(bundle.shape.coarse_classes)},
+                   {"head", bundle.head}};
   for (const auto& [key, value] : bundle.notes) file.metadata["note/" + key] = value;
   file.tensors = Prefixed("weights/", bundle.weights);
   file.tensors.merge(Prefixed("context/", bundle.context));
@@ -77,6 +91,8 @@ Bundle ReadBundle(const std::filesystem::path& path) {
     bundle.shape.image_dims = std::stoll(file.metadata.at("image_dims"));
     bundle.shape.text_dims = std::stoll(file.metadata.at("text_dims"));
     bundle.shape.classes = std::stoll(file.metadata.at("classes"));
+    bundle.shape.coarse_classes = std::stoll(file.metadata.at("coarse_classes"));
+    bundle.head = file.metadata.at("head");
     bundle.weights = Under("weights/", file.tensors);
     bundle.context = Under("context/", file.tensors);
     bundle.image_embedding = TakeEmbedding("image", file);
@@ -95,11 +111,15 @@ std::unique_ptr<HashModel> MakeModel(const Bundle& bundle) {
   const Config table = Config::Parse(bundle.model_table, "the bundle's model table");
   const auto positive = [](int64_t dims) { return dims > 0 && dims <= (1 << 24); };
   if (!positive(bundle.shape.image_dims) || !positive(bundle.shape.text_dims) ||
-      bundle.shape.classes < 0 || bundle.shape.classes > (1 << 24)) {
+      bundle.shape.classes < 0 || bundle.shape.classes > (1 << 24) ||
+      bundle.shape.coarse_classes < 0 || bundle.shape.coarse_classes > (1 << 24)) {
     throw Error("the bundle's dimensions are not possible; restore it or train again");
   }
   auto model = FindModel(bundle.base).make(bundle.shape, table.Table("model"), Random(0));
+  if (!bundle.head.empty()) model->Attach(MakeHead(bundle.head, *model), Random(0));
+  CheckContext(bundle, *model);
   SetWeights(*model, bundle.weights);
+  model->SetContext(bundle.context);
   return model;
 }
 

@@ -17,7 +17,8 @@ struct Bundle {
   std::string model_table;  // the resolved [model] table, TOML
   ModelShape shape;
   TensorMap weights;
-  TensorMap context;  // what a method's codes need besides weights; often empty
+  std::string head;   // what a method put behind the model's output; "" for nothing
+  TensorMap context;  // what that head reads besides weights
   Embedding image_embedding, text_embedding;
   std::map<std::string, std::string> notes;  // method, dataset, silo, seed: for people
 

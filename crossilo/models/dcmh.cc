@@ -9,9 +9,8 @@
 // F and G hold the last codes of all of the silo's samples; a step renews its
 // own rows, trains one network and takes all other rows as constants.
 
-#include <algorithm>
-
 #include "crossilo/base/error.h"
+#include "crossilo/models/alternating.h"
 #include "crossilo/models/hash_model.h"
 #include "crossilo/tensors/random_tensor.h"
 
@@ -24,6 +23,7 @@ struct DcmhOptions {
   double gamma = 1, eta = 0;
   double deviation = -1;
   std::string sampling = "pass";
+  std::string start = "common";
 
   static DcmhOptions From(const Config& table) {
     DcmhOptions o;
@@ -39,30 +39,34 @@ struct DcmhOptions {
     o.sampling = table.Choice("sampling", o.sampling, {"fresh", "pass"},
                               "fresh: every batch a new random subset, as the authors do; pass: "
                               "every sample once an epoch");
+    o.start = table.Choice("start", o.start, {"common", "private"},
+                           "of the code buffers: common: a sample starts at its classes' codes, "
+                           "drawn alike at every silo; private: at random, as the authors do");
     return o;
   }
 };
 
 class Dcmh final : public HashModel {
  public:
-  Dcmh(const ModelShape& shape, const DcmhOptions& options, Random random) : options_(options) {
+  Dcmh(const ModelShape& shape, const DcmhOptions& options, Random random)
+      : HashModel(shape), options_(options) {
     AddLinear("image.hidden", shape.image_dims, options.hidden_image, options.deviation, random);
     AddLinear("image.hash", options.hidden_image, options.bits, options.deviation, random);
     AddLinear("text.hidden", shape.text_dims, options.hidden_text, options.deviation, random);
     AddLinear("text.hash", options.hidden_text, options.bits, options.deviation, random);
   }
 
-  Encoded Encode(Modality modality, const torch::Tensor& x) const override {
+  Encoded Forward(Modality modality, const torch::Tensor& x) const override {
     const std::string net = NameOf(modality);
     Encoded out;
     out.hidden = torch::relu(ApplyLinear(net + ".hidden", x));
     out.raw = ApplyLinear(net + ".hash", out.hidden);
-    out.code = out.raw;
+    out.output = out.raw;
     return out;
   }
 
   int64_t code_dims() const override { return options_.bits; }
-  std::unique_ptr<Learner> Learn(const Silo& silo, Random random) override;
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const DcmhOptions& options() const { return options_; }
 
  private:
@@ -71,29 +75,25 @@ class Dcmh final : public HashModel {
 
 class DcmhLearner final : public Learner {
  public:
-  DcmhLearner(const Dcmh& model, const Silo& silo, Random& random) : model_(model), silo_(silo) {
-    const auto device = silo.all.image.device();
-    F_ = RandomNormal({silo.size(), model.options().bits}, random).to(device);
-    G_ = RandomNormal({silo.size(), model.options().bits}, random).to(device);
+  DcmhLearner(const Dcmh& model, const Silo& silo, Random& own, Random& common)
+      : model_(model), silo_(silo) {
+    const int64_t n = silo.size(), bits = model.options().bits;
+    if (model.options().start == "common") {
+      // The first epoch pulls a class to the sum of its buffers.  Drawn alone,
+      // every silo would pull it elsewhere.
+      const torch::Tensor& L = silo.all.labels;
+      const torch::Tensor codes = RandomNormal({L.size(1), bits}, common).to(L.device());
+      F_ = L.mm(codes) / L.sum(1, /*keepdim=*/true).clamp_min(1).sqrt();
+      G_ = F_.clone();
+    } else {
+      F_ = RandomNormal({n, bits}, own).to(silo.all.image.device());
+      G_ = RandomNormal({n, bits}, own).to(silo.all.image.device());
+    }
     EndEpoch();
   }
 
-  // floor(n / batch) image steps, then as many text steps.
   std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
-    const int64_t n = silo_.size();
-    const int64_t b = std::min(batch, n);
-    std::vector<Step> steps;
-    for (Modality m : kModalities) {
-      const torch::Tensor order = RandomPermutation(n, random);
-      for (int64_t at = 0; at < n; at += b) {
-        if (model_.options().sampling == "pass") {
-          steps.push_back({order.slice(0, at, std::min(n, at + b)), {m}});
-        } else if (at + b <= n) {
-          steps.push_back({RandomPermutation(n, random).slice(0, 0, b), {m}});
-        }
-      }
-    }
-    return steps;
+    return PlanAlternating(silo_.size(), batch, model_.options().sampling == "fresh", random);
   }
 
   torch::Tensor Loss(const Step& step, Seen& seen) override {
@@ -101,7 +101,7 @@ class DcmhLearner final : public Learner {
     const Batch batch = silo_.all.Select(step.rows);
     Encoded& encoded = image ? seen.image : seen.text;
     encoded = model_.Encode(step.trains.front(), image ? batch.image : batch.text);
-    return OneSided(encoded.code, image ? F_ : G_, image ? G_ : F_, step.rows, batch.labels);
+    return OneSided(encoded, image ? F_ : G_, image ? G_ : F_, step.rows, batch.labels);
   }
 
   // B = sign(gamma (F + G)), which minimises J over B for gamma > 0.
@@ -118,17 +118,18 @@ class DcmhLearner final : public Learner {
   // L_x = 1/(n b) { sum_{i in I, j} [softplus(theta_ij) - S_ij theta_ij]
   //                 + gamma sum_{i in I} |B_i - f_i|^2
   //                 + eta |sum_{i in I} f_i + sum_{j not in I} F_j|^2 }
-  // with f the batch's new codes, `own` their buffer, `other` the modality
-  // that theta looks across to.
-  torch::Tensor OneSided(const torch::Tensor& f, torch::Tensor& own, const torch::Tensor& other,
+  // with f the batch's new outputs, `own` the buffer of their codes, `other`
+  // the modality that theta looks across to.
+  torch::Tensor OneSided(const Encoded& encoded, torch::Tensor& own, const torch::Tensor& other,
                          const torch::Tensor& rows, const torch::Tensor& labels) {
+    const torch::Tensor& f = encoded.output;
     const torch::Tensor on_device = rows.to(own.device());
-    own.index_copy_(0, on_device, f.detach());
+    own.index_copy_(0, on_device, encoded.code.detach());
     const torch::Tensor theta = 0.5 * f.mm(other.t());
     const torch::Tensor S = labels.mm(silo_.all.labels.t()).gt(0).to(torch::kFloat);
     const torch::Tensor likelihood = (torch::softplus(theta) - S * theta).sum();
     const torch::Tensor quantization = (B_.index_select(0, on_device) - f).square().sum();
-    const torch::Tensor rest = own.sum(0) - f.detach().sum(0);
+    const torch::Tensor rest = own.sum(0) - encoded.code.detach().sum(0);
     const torch::Tensor balance = (f.sum(0) + rest).square().sum();
     const auto& o = model_.options();
     return (likelihood + o.gamma * quantization + o.eta * balance) /
@@ -140,13 +141,13 @@ class DcmhLearner final : public Learner {
   torch::Tensor F_, G_, B_;
 };
 
-std::unique_ptr<Learner> Dcmh::Learn(const Silo& silo, Random random) {
+std::unique_ptr<Learner> Dcmh::Learn(const Silo& silo, Random own, Random common) {
   if (!silo.all.labels.defined()) {
     throw Error(
         "dcmh learns from labels and this dataset has none; use an unsupervised base such "
         "as ucch");
   }
-  return std::make_unique<DcmhLearner>(*this, silo, random);
+  return std::make_unique<DcmhLearner>(*this, silo, own, common);
 }
 
 std::unique_ptr<HashModel> Make(const ModelShape& shape, const Config& table, Random random) {
@@ -165,7 +166,8 @@ ModelKind DcmhKind() {
                     "training.batch=32"}},
                   {"paper",
                    {"model.hidden_image=4096", "model.hidden_text=8192", "model.eta=1.0",
-                    "model.init_deviation=0.01", "model.sampling=fresh", "training.optimizer=sgd",
+                    "model.init_deviation=0.01", "model.sampling=fresh", "model.start=private",
+                    "training.optimizer=sgd",
                     "training.learning_rate=0.0316227766",  // 10^-1.5
                     "training.batch=128"}}},
       .make = Make};

@@ -30,7 +30,7 @@ TEST(Dcmh, LossOfOneStepWorkedByHand) {
   }
   Silo silo;
   silo.all = {torch::ones({2, 1}), torch::ones({2, 1}), torch::eye(2)};
-  auto learner = model->Learn(silo, Random(2));
+  auto learner = model->Learn(silo, Random(2), Random(0));
   const torch::Tensor ones = torch::ones({1, 8});
   learner->SetState({{"F", torch::cat({9 * ones, 0.5 * ones})},
                      {"G", torch::cat({0.5 * ones, -0.25 * ones})},
@@ -58,7 +58,7 @@ Silo RandomSilo(int64_t n, int64_t dims) {
 TEST(Dcmh, GradientIsTheClosedForm) {
   auto model = Model("bits = 16\nhidden_image = 6\nhidden_text = 6\ngamma = 0.7\neta = 0.3\n", 4);
   const Silo silo = RandomSilo(9, 4);
-  auto learner = model->Learn(silo, Random(3));
+  auto learner = model->Learn(silo, Random(3), Random(0));
   const torch::Tensor rows = torch::tensor({1, 4, 7});
   Seen seen;
   const torch::Tensor loss = learner->Loss({rows, {Modality::kText}}, seen);
@@ -79,7 +79,7 @@ TEST(Dcmh, GradientIsTheClosedForm) {
 TEST(Dcmh, TheBStepDoesNotRaiseTheQuantizationLoss) {
   auto model = Model("bits = 16\nhidden_image = 6\nhidden_text = 6\n", 4);
   const Silo silo = RandomSilo(9, 4);
-  auto learner = model->Learn(silo, Random(3));
+  auto learner = model->Learn(silo, Random(3), Random(0));
   TensorMap state = learner->State();
   Random random(4);
   state["B"] = RandomNormal({9, 16}, random).sign();
@@ -92,10 +92,28 @@ TEST(Dcmh, TheBStepDoesNotRaiseTheQuantizationLoss) {
   EXPECT_LT(quantization(learner->State()), quantization(state));
 }
 
+// Both silos have samples of class 1; those start at one code, and F at G.
+TEST(Dcmh, ACommonStartIsTheSameAtEverySilo) {
+  const Silo one{.all = {torch::ones({2, 4}), torch::ones({2, 4}), torch::eye(2)}};
+  const Silo two{.all = {torch::zeros({1, 4}), torch::zeros({1, 4}), torch::eye(2).slice(0, 1)}};
+  const auto start = [](const std::string& key, const Silo& silo, uint64_t own) {
+    auto model = Model("bits = 16\nhidden_image = 2\nhidden_text = 2\nstart = '" + key + "'\n", 4);
+    return model->Learn(silo, Random(own), Random(9))->State();
+  };
+  const TensorMap a = start("common", one, 1), b = start("common", two, 2);
+  EXPECT_TRUE(torch::equal(a.at("F")[1], b.at("F")[0]));
+  EXPECT_TRUE(torch::equal(a.at("B")[1], b.at("B")[0]));
+  EXPECT_TRUE(torch::equal(a.at("F"), a.at("G")));
+  EXPECT_FALSE(torch::equal(a.at("F")[0], a.at("F")[1]));
+  const TensorMap c = start("private", one, 1), d = start("private", two, 2);
+  EXPECT_FALSE(torch::equal(c.at("F")[1], d.at("F")[0]));
+  EXPECT_FALSE(torch::equal(c.at("F"), c.at("G")));
+}
+
 TEST(Dcmh, AnEpochIsFloorNOverBatchStepsAModality) {
   auto model = Model("bits = 16\nsampling = 'fresh'\n", 4);
   const Silo silo = RandomSilo(10, 4);
-  auto learner = model->Learn(silo, Random(3));
+  auto learner = model->Learn(silo, Random(3), Random(0));
   Random random(1);
   const auto steps = learner->PlanEpoch(0, 4, random);
   ASSERT_EQ(steps.size(), 4u);  // floor(10 / 4) = 2 for each
@@ -117,7 +135,7 @@ TEST(Dcmh, WithoutLabelsItSaysWhatToUse) {
   auto model = Model("bits = 16\n", 4);
   Silo silo = RandomSilo(4, 4);
   silo.all.labels = torch::Tensor();
-  EXPECT_THROW(model->Learn(silo, Random(1)), Error);
+  EXPECT_THROW(model->Learn(silo, Random(1), Random(0)), Error);
 }
 
 }  // namespace

@@ -9,11 +9,9 @@
 //           th = 1/2 cos, Sim = Y Y^T
 //   term3 = mean_i |u_i - v_i|
 
-#include <algorithm>
-
 #include "crossilo/base/error.h"
+#include "crossilo/models/common_space.h"
 #include "crossilo/models/hash_model.h"
-#include "crossilo/tensors/random_tensor.h"
 
 namespace crossilo {
 namespace {
@@ -37,24 +35,21 @@ struct DscmrOptions {
   }
 };
 
-// Mean length of the rows; the small constant keeps the gradient of a zero
-// row defined.
-torch::Tensor MeanNorm(const torch::Tensor& a) { return (a.square().sum(1) + 1e-24).sqrt().mean(); }
-
 class Dscmr final : public HashModel {
  public:
-  Dscmr(const ModelShape& shape, const DscmrOptions& options, Random random) : options_(options) {
+  Dscmr(const ModelShape& shape, const DscmrOptions& options, Random random)
+      : HashModel(shape), options_(options) {
     AddLinear("image.own", shape.image_dims, options.hidden, -1, random);
     AddLinear("text.own", shape.text_dims, options.hidden, -1, random);
     AddLinear("common", options.hidden, options.dims, -1, random);
     AddLinear("classifier", options.dims, shape.classes, -1, random);
   }
 
-  Encoded Encode(Modality modality, const torch::Tensor& x) const override {
+  Encoded Forward(Modality modality, const torch::Tensor& x) const override {
     Encoded out;
     out.hidden = torch::relu(ApplyLinear(NameOf(modality) + ".own", x));
     out.raw = ApplyLinear("common", out.hidden);
-    out.code = options_.slope == 1 ? out.raw : torch::leaky_relu(out.raw, options_.slope);
+    out.output = options_.slope == 1 ? out.raw : torch::leaky_relu(out.raw, options_.slope);
     return out;
   }
 
@@ -63,7 +58,8 @@ class Dscmr final : public HashModel {
   }
 
   int64_t code_dims() const override { return options_.dims; }
-  std::unique_ptr<Learner> Learn(const Silo& silo, Random random) override;
+  std::vector<std::string> LastLayers() const override { return {"common"}; }
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const DscmrOptions& options() const { return options_; }
 
  private:
@@ -75,22 +71,14 @@ class DscmrLearner final : public Learner {
   DscmrLearner(const Dscmr& model, const Silo& silo) : model_(model), silo_(silo) {}
 
   std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
-    const int64_t n = silo_.size();
-    const torch::Tensor order =
-        model_.options().shuffle ? RandomPermutation(n, random) : torch::arange(n);
-    std::vector<Step> steps;
-    for (int64_t at = 0; at < n; at += batch) {
-      steps.push_back(
-          {order.slice(0, at, std::min(n, at + batch)), {Modality::kImage, Modality::kText}});
-    }
-    return steps;
+    return PlanPairs(silo_.size(), batch, model_.options().shuffle, random);
   }
 
   torch::Tensor Loss(const Step& step, Seen& seen) override {
     const Batch batch = silo_.all.Select(step.rows);
     seen.image = model_.Encode(Modality::kImage, batch.image);
     seen.text = model_.Encode(Modality::kText, batch.text);
-    const torch::Tensor &u = seen.image.code, &v = seen.text.code, &y = batch.labels;
+    const torch::Tensor &u = seen.image.output, &v = seen.text.output, &y = batch.labels;
     const torch::Tensor term1 = MeanNorm(model_.Predict(u) - y) + MeanNorm(model_.Predict(v) - y);
     const torch::Tensor similar = y.mm(y.t());
     const torch::Tensor term2 =
@@ -100,19 +88,11 @@ class DscmrLearner final : public Learner {
   }
 
  private:
-  static torch::Tensor Likelihood(const torch::Tensor& a, const torch::Tensor& b,
-                                  const torch::Tensor& similar) {
-    const torch::Tensor lengths =
-        (a.square().sum(1) + 1e-24).sqrt().unsqueeze(1) * (b.square().sum(1) + 1e-24).sqrt();
-    const torch::Tensor theta = 0.5 * a.mm(b.t()) / lengths.clamp_min(1e-6);
-    return (torch::softplus(theta) - similar * theta).mean();
-  }
-
   const Dscmr& model_;
   const Silo& silo_;
 };
 
-std::unique_ptr<Learner> Dscmr::Learn(const Silo& silo, Random) {
+std::unique_ptr<Learner> Dscmr::Learn(const Silo& silo, Random, Random) {
   if (!silo.all.labels.defined()) {
     throw Error(
         "dscmr learns from labels and this dataset has none; use an unsupervised base such "

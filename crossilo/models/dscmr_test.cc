@@ -29,7 +29,7 @@ TEST(Dscmr, LossWorkedByHand) {
   Silo silo;
   // u_0 = (1,0), u_1 = (0,1), v_0 = v_1 = (0,1), labels 0 and 1
   silo.all = {torch::eye(2), torch::tensor({{0.0f, 1.0f}, {0.0f, 1.0f}}), torch::eye(2)};
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Seen seen;
   const double loss = learner->Loss({torch::tensor({0, 1}), kBoth}, seen).item<double>();
   const double root2 = std::sqrt(2.0);
@@ -49,7 +49,7 @@ TEST(Dscmr, LossDoesNotDependOnTheOrderOfSamples) {
   Silo silo;
   silo.all = {RandomNormal({4, 3}, random), RandomNormal({4, 3}, random),
               torch::eye(2).repeat({2, 1})};
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Seen seen;
   const double a = learner->Loss({torch::tensor({0, 1, 2, 3}), kBoth}, seen).item<double>();
   const double b = learner->Loss({torch::tensor({2, 0, 3, 1}), kBoth}, seen).item<double>();
@@ -70,7 +70,7 @@ TEST(Dscmr, GradientIsFiniteWhereANormIsZero) {
   auto model = Identity();
   Silo silo;
   silo.all = {torch::eye(2), torch::eye(2), torch::eye(2)};
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Seen seen;
   learner->Loss({torch::tensor({0, 1}), kBoth}, seen).backward();
   for (const auto& [name, parameter] : model->parameters()) {

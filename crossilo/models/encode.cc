@@ -22,6 +22,17 @@ torch::Tensor EncodeRows(const HashModel& model, Modality modality, const torch:
   return out;
 }
 
+torch::Tensor EncodeAll(const HashModel& model, Modality modality, const torch::Tensor& x,
+                        torch::Tensor Encoded::*part) {
+  torch::NoGradGuard no_grad;
+  constexpr int64_t kBlock = 2048;
+  std::vector<torch::Tensor> parts;
+  for (int64_t at = 0; at == 0 || at < x.size(0); at += kBlock) {
+    parts.push_back(model.Encode(modality, x.slice(0, at, std::min(x.size(0), at + kBlock))).*part);
+  }
+  return parts.size() == 1 ? parts.front() : torch::cat(parts);
+}
+
 PackedCodes Binarize(const torch::Tensor& relaxed) {
   const torch::Tensor flat = relaxed.to(torch::kCPU, torch::kFloat).contiguous();
   return Pack(flat.data_ptr<float>(), flat.size(0), static_cast<int>(flat.size(1)));

@@ -11,6 +11,11 @@ namespace crossilo {
 torch::Tensor EncodeRows(const HashModel& model, Modality modality, const torch::Tensor& features,
                          const Rows& rows);
 
+// One part of what the model computes of every row of `x` (such as
+// &Encoded::code), on its device, block by block and without gradients.
+torch::Tensor EncodeAll(const HashModel& model, Modality modality, const torch::Tensor& x,
+                        torch::Tensor Encoded::*part);
+
 // The bits: 1 where the relaxed code is positive.
 PackedCodes Binarize(const torch::Tensor& relaxed);
 

@@ -23,10 +23,29 @@ std::vector<std::string> HashModel::ParametersOf(const std::vector<Modality>& tr
   return names;
 }
 
+Encoded HashModel::Encode(Modality modality, const torch::Tensor& x) const {
+  Encoded out = Forward(modality, x);
+  out.code = out.output;
+  if (head_) head_->Apply(*this, modality, out);
+  return out;
+}
+
+void HashModel::Attach(std::unique_ptr<Head> head, Random random) {
+  for (const HeadLayer& layer : head->Layers()) {
+    AddLinear(layer.name, layer.in, layer.out, layer.deviation, random);
+  }
+  head_ = std::move(head);
+}
+
+void HashModel::SetContext(const TensorMap& context) {
+  context_ = Copy(context, parameters_.begin()->second.device());
+}
+
 void HashModel::To(torch::Device device) {
   for (auto& [name, parameter] : parameters_) {
     parameter = parameter.detach().to(device).set_requires_grad(true);
   }
+  context_ = Copy(context_, device);
 }
 
 void HashModel::AddLinear(const std::string& name, int64_t in, int64_t out, double deviation,

@@ -22,7 +22,11 @@ std::string NameOf(Modality modality);
 struct Encoded {
   torch::Tensor hidden;  // the last hidden layer, after its activation
   torch::Tensor raw;     // the output layer, before its activation
-  torch::Tensor code;    // the relaxed code; its signs are the code
+  torch::Tensor output;  // and after it: what the model's own loss is about
+  // The relaxed code, whose signs are the code: `output`, unless a head makes
+  // more of it.
+  torch::Tensor code;
+  torch::Tensor logits;  // what a head reads of the labels; undefined without one
 };
 
 // One optimiser step: which samples, and which networks it changes.
@@ -63,18 +67,54 @@ class Learner {
 // The dimensions a model is built for.
 struct ModelShape {
   int64_t image_dims = 0, text_dims = 0;
-  int64_t classes = 0;  // 0 without labels
+  int64_t classes = 0;         // 0 without labels
+  int64_t coarse_classes = 0;  // of the level above; 0 where none is learned
+};
+
+// A layer that a head adds to a model.
+struct HeadLayer {
+  std::string name;  // without ".weight"
+  int64_t in = 0, out = 0;
+  double deviation = -1;  // as AddLinear's
+};
+
+class HashModel;
+
+// What a method puts between a model's output and its code.  The tensors it
+// reads but does not train are the model's context.
+class Head {
+ public:
+  virtual ~Head() = default;
+  virtual std::vector<HeadLayer> Layers() const = 0;
+  virtual void Apply(const HashModel& model, Modality modality, Encoded& encoded) const = 0;
+  // How a bundle says which head it needs; see MakeHead in head.h.
+  virtual std::string Description() const = 0;
 };
 
 // Two encoders and one objective.
 class HashModel {
  public:
+  explicit HashModel(const ModelShape& shape) : shape_(shape) {}
   virtual ~HashModel() = default;
 
-  virtual Encoded Encode(Modality modality, const torch::Tensor& x) const = 0;
+  Encoded Encode(Modality modality, const torch::Tensor& x) const;
   virtual int64_t code_dims() const = 0;
-  // The silo must outlive the learner.
-  virtual std::unique_ptr<Learner> Learn(const Silo& silo, Random random) = 0;
+  // The layers that make the output: the common subspace of both modalities.
+  virtual std::vector<std::string> LastLayers() const { return {"image.hash", "text.hash"}; }
+  // The silo must outlive the learner.  `own` is this silo's stream; `common`
+  // is the same at every silo, for state that must not begin by contradicting
+  // that of the others.
+  virtual std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) = 0;
+
+  const ModelShape& shape() const { return shape_; }
+
+  // Adds the head's layers to the parameters; codes pass through it from then
+  // on.
+  void Attach(std::unique_ptr<Head> head, Random random);
+  const Head* head() const { return head_.get(); }
+  // What the head reads and no optimiser moves, on the model's device.
+  const TensorMap& context() const { return context_; }
+  void SetContext(const TensorMap& context);
 
   // Leaves that gradients flow into.  "image.hash.weight" belongs to the image
   // encoder, "text..." to the text encoder, anything else to both.
@@ -84,16 +124,20 @@ class HashModel {
   std::vector<std::string> ParametersOf(const std::vector<Modality>& trains) const;
 
   void To(torch::Device device);
+  torch::Tensor ApplyLinear(const std::string& name, const torch::Tensor& x) const;
 
  protected:
+  // hidden, raw and output.
+  virtual Encoded Forward(Modality modality, const torch::Tensor& x) const = 0;
   // Adds <name>.weight (out x in) and <name>.bias.  Deviation < 0: uniform in
   // +-1/sqrt(in), as torch does; else both normal with that deviation.
   void AddLinear(const std::string& name, int64_t in, int64_t out, double deviation,
                  Random& random);
-  torch::Tensor ApplyLinear(const std::string& name, const torch::Tensor& x) const;
 
  private:
-  TensorMap parameters_;
+  ModelShape shape_;
+  TensorMap parameters_, context_;
+  std::unique_ptr<Head> head_;
 };
 
 // The key `bits` of hashing models: a multiple of 8, so that codes fill bytes.

@@ -52,7 +52,8 @@ torch::Tensor Unit(const torch::Tensor& rows) {
 
 class Ucch final : public HashModel {
  public:
-  Ucch(const ModelShape& shape, const UcchOptions& options, Random random) : options_(options) {
+  Ucch(const ModelShape& shape, const UcchOptions& options, Random random)
+      : HashModel(shape), options_(options) {
     int64_t in = shape.image_dims;
     for (int64_t layer = 1; layer < options.layers_image; ++layer) {
       AddLinear("image.hidden" + std::to_string(layer), in, options.hidden_image, -1, random);
@@ -64,7 +65,7 @@ class Ucch final : public HashModel {
   }
 
   // h = tanh(net(x)), scaled to length 1.
-  Encoded Encode(Modality modality, const torch::Tensor& x) const override {
+  Encoded Forward(Modality modality, const torch::Tensor& x) const override {
     const std::string net = NameOf(modality);
     const int64_t layers = modality == Modality::kImage ? options_.layers_image : 2;
     Encoded out;
@@ -73,12 +74,12 @@ class Ucch final : public HashModel {
       out.hidden = torch::relu(ApplyLinear(net + ".hidden" + std::to_string(layer), out.hidden));
     }
     out.raw = ApplyLinear(net + ".hash", out.hidden);
-    out.code = Unit(torch::tanh(out.raw));
+    out.output = Unit(torch::tanh(out.raw));
     return out;
   }
 
   int64_t code_dims() const override { return options_.bits; }
-  std::unique_ptr<Learner> Learn(const Silo& silo, Random random) override;
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const UcchOptions& options() const { return options_; }
 
  private:
@@ -118,7 +119,7 @@ class UcchLearner final : public Learner {
     const Batch batch = silo_.all.Select(step.rows);
     seen.image = model_.Encode(Modality::kImage, batch.image);
     seen.text = model_.Encode(Modality::kText, batch.text);
-    const torch::Tensor &x = seen.image.code, &y = seen.text.code;
+    const torch::Tensor &x = seen.image.output, &y = seen.text.output;
     const torch::Tensor rows = step.rows.to(V_.device());
     mean_ = (0.5 * (x + y)).detach();
     const torch::Tensor contrast = warming_ ? InBatchContrast(x, y) : BankContrast(x, y, rows);
@@ -207,8 +208,8 @@ class UcchLearner final : public Learner {
   bool warming_ = false;
 };
 
-std::unique_ptr<Learner> Ucch::Learn(const Silo& silo, Random random) {
-  return std::make_unique<UcchLearner>(*this, silo, random);
+std::unique_ptr<Learner> Ucch::Learn(const Silo& silo, Random own, Random) {
+  return std::make_unique<UcchLearner>(*this, silo, own);
 }
 
 std::unique_ptr<HashModel> Make(const ModelShape& shape, const Config& table, Random random) {

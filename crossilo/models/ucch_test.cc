@@ -42,7 +42,7 @@ const double kRanking = 2 * (std::log(std::exp(1) + std::exp(-1)) - 1 + 0.2);
 TEST(Ucch, WarmUpLossWorkedByHand) {
   auto model = Model("warmup = 1\n");
   const Silo silo = OneHot(2);
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Random random(1);
   learner->BeginRound(random);
   learner->PlanEpoch(0, 2, random);
@@ -57,7 +57,7 @@ TEST(Ucch, WarmUpLossWorkedByHand) {
 TEST(Ucch, BankLossOfASingleSampleIsLogOfTheDraws) {
   auto model = Model("warmup = 0\nnegatives = 3\n");
   const Silo silo = OneHot(1);
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Random random(1);
   learner->BeginRound(random);
   ASSERT_EQ(learner->PlanEpoch(0, 2, random).size(), 1u);
@@ -72,7 +72,7 @@ TEST(Ucch, BankLossOfASingleSampleIsLogOfTheDraws) {
 TEST(Ucch, BankLossEqualsGatheredKeys) {
   auto model = Model("warmup = 0\nnegatives = 5\nbeta = 1\n");
   const Silo silo = OneHot(2);
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Random random(1);
   learner->BeginRound(random);
   learner->PlanEpoch(0, 2, random);
@@ -102,7 +102,7 @@ TEST(Ucch, BankLossEqualsGatheredKeys) {
 TEST(Ucch, MemoryMovesByMomentum) {
   auto model = Model("warmup = 0\nnegatives = 1\n");
   const Silo silo = OneHot(2);
-  auto learner = model->Learn(silo, Random(1));
+  auto learner = model->Learn(silo, Random(1), Random(0));
   Random random(1);
   learner->BeginRound(random);
   learner->PlanEpoch(0, 2, random);

@@ -7,23 +7,49 @@
 namespace crossilo {
 namespace {
 
+const char* FirstBroken(const std::vector<LossTerm>& terms) {
+  for (const LossTerm& term : terms) {
+    if (!std::isfinite(term.value.item<double>())) return term.name;
+  }
+  return "the sum of the loss terms";
+}
+
+// The same samples without those that are not to be trained on, cut into
+// batches again: fewer samples are fewer steps, not smaller ones.
+std::vector<Step> Only(const torch::Tensor& mask, std::vector<Step> steps, int64_t batch) {
+  if (!mask.defined()) return steps;
+  std::vector<Step> kept;
+  for (size_t at = 0; at < steps.size();) {
+    const std::vector<Modality> trains = steps[at].trains;
+    std::vector<torch::Tensor> rows;
+    for (; at < steps.size() && steps[at].trains == trains; ++at) {
+      rows.push_back(steps[at].rows.masked_select(mask.index_select(0, steps[at].rows)));
+    }
+    for (const torch::Tensor& some : torch::cat(rows).split(batch)) {
+      if (some.size(0) > 0) kept.push_back({some, trains});
+    }
+  }
+  return kept;
+}
+
 // Returns the value of the step's loss.
 double TakeStep(HashModel& model, Learner& learner, Optimizer& optimizer, const Step& step,
                 const TrainingHooks& hooks) {
   Seen seen;
   torch::Tensor loss = learner.Loss(step, seen);
-  const char* term = "the model's own loss";
+  if (hooks.own_factor != 1) loss = hooks.own_factor * loss;
+  std::vector<LossTerm> terms = {{"the model's own loss", loss}};
   const auto names = model.ParametersOf(step.trains);
   if (hooks.extra_loss) {
-    const torch::Tensor extra = hooks.extra_loss(step, seen);
-    if (extra.defined()) {
-      if (std::isfinite(loss.item<double>())) term = "the method's own term";
-      loss = loss + extra;
+    for (const LossTerm& extra : hooks.extra_loss(step, seen)) {
+      terms.push_back(extra);
+      loss = loss + extra.value;
     }
   }
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {
-    throw Error("{} is not finite; a smaller training.learning_rate or training.clip helps", term);
+    throw Error("{} is not finite; a smaller training.learning_rate or training.clip helps",
+                FirstBroken(terms));
   }
   loss.backward();
   if (hooks.adjust_gradients) hooks.adjust_gradients(model.parameters(), names);
@@ -65,7 +91,9 @@ TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optim
   learner.BeginRound(random);
   for (int epoch = 0; epoch < options.local_epochs; ++epoch) {
     optimizer.set_learning_rate(options.RateAt((round - 1) * options.local_epochs + epoch));
-    const std::vector<Step> steps = learner.PlanEpoch(epoch, options.batch, random);
+    if (hooks.begin_epoch) hooks.begin_epoch(epoch);
+    const std::vector<Step> steps =
+        Only(hooks.only, learner.PlanEpoch(epoch, options.batch, random), options.batch);
     double sum = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
       try {
@@ -76,6 +104,7 @@ TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optim
     }
     learner.EndEpoch();
     result.steps += static_cast<int64_t>(steps.size());
+    result.loss_sum += sum;
     result.loss = steps.empty() ? 0 : sum / static_cast<double>(steps.size());
   }
   return result;

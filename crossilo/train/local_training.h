@@ -22,19 +22,30 @@ struct TrainingOptions {
   double RateAt(int64_t epoch) const;
 };
 
+// One addend of a loss, named so that an Error can say which one broke.
+struct LossTerm {
+  const char* name;  // "L_C"
+  torch::Tensor value;
+};
+
 // Where a federated method may change local training.
 struct TrainingHooks {
   // Added to the model's own loss at every step.
-  std::function<torch::Tensor(const Step&, const Seen&)> extra_loss = {};
+  std::function<std::vector<LossTerm>(const Step&, const Seen&)> extra_loss = {};
   // Called between backward() and the optimiser's step with the names that the
   // step trains; may change those parameters' gradients.
   std::function<void(TensorMap& parameters, const std::vector<std::string>& names)>
       adjust_gradients = {};
+  // Called before every epoch, counted from 0 in every round.
+  std::function<void(int epoch)> begin_epoch = {};
+  double own_factor = 1;    // of the model's own loss
+  torch::Tensor only = {};  // bool, one a sample: train on these; undefined: on all
 };
 
 struct TrainingResult {
   int64_t steps = 0;
-  double loss = 0;  // mean over the steps of the last epoch
+  double loss = 0;      // mean over the steps of the last epoch
+  double loss_sum = 0;  // over all steps of all epochs
 };
 
 // One round of training at a silo, in place.  Throws Error when the loss stops

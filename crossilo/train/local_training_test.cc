@@ -19,7 +19,7 @@ struct Fixture {
     model = FindModel("dcmh").make(
         {3, 3, 2}, Config::Parse("bits = 16\nhidden_image = 4\nhidden_text = 4\n", "test"),
         Random(2));
-    learner = model->Learn(silo, Random(3));
+    learner = model->Learn(silo, Random(3), Random(0));
   }
   TrainingResult Train(const TrainingOptions& options, const TrainingHooks& hooks = {}) {
     Optimizer optimizer(options.optimizer);
@@ -48,7 +48,7 @@ TEST(TrainLocally, HooksSeeEveryStep) {
   hooks.extra_loss = [&](const Step& step, const Seen& seen) {
     ++losses;
     EXPECT_TRUE(seen.of(step.trains.front()).code.defined());
-    return torch::zeros({});
+    return std::vector<LossTerm>{{"nothing", torch::zeros({})}};
   };
   hooks.adjust_gradients = [&](TensorMap& parameters, const std::vector<std::string>& names) {
     ++gradients;
@@ -59,16 +59,44 @@ TEST(TrainLocally, HooksSeeEveryStep) {
   EXPECT_EQ(gradients, result.steps);
 }
 
+TEST(TrainLocally, OnlyTheMaskedSamplesTrain) {
+  Fixture f;
+  const int64_t n = f.silo.size();
+  TrainingHooks hooks;
+  hooks.only = torch::arange(n).remainder(2).eq(0);
+  int64_t rows = 0, epochs = 0, steps = 0;
+  hooks.begin_epoch = [&](int epoch) { EXPECT_EQ(epoch, epochs++); };
+  hooks.extra_loss = [&](const Step& step, const Seen&) {
+    EXPECT_TRUE(step.rows.remainder(2).eq(0).all().item<bool>());
+    rows += step.rows.size(0);
+    ++steps;
+    return std::vector<LossTerm>{};
+  };
+  f.Train({.local_epochs = 2, .batch = 5}, hooks);
+  EXPECT_EQ(rows, 2 * 2 * ((n + 1) / 2));  // two modalities, two epochs
+  EXPECT_EQ(epochs, 2);
+  EXPECT_EQ(steps, 2 * 2 * (((n + 1) / 2 + 4) / 5));  // as many as half the samples need
+}
+
+TEST(TrainLocally, TheModelsOwnLossMayBeScaled) {
+  TrainingOptions still{.local_epochs = 1, .batch = 5};
+  still.optimizer.learning_rate = 0;
+  Fixture a, b;
+  EXPECT_NEAR(a.Train(still, {.own_factor = 0.25}).loss, b.Train(still).loss / 4, 1e-6);
+}
+
 TEST(TrainLocally, DivergenceNamesTheStepAndTheTerm) {
   Fixture f;
   TrainingHooks hooks;
-  hooks.extra_loss = [](const Step&, const Seen&) { return torch::tensor(NAN); };
+  hooks.extra_loss = [](const Step&, const Seen&) {
+    return std::vector<LossTerm>{{"L_E", torch::zeros({})}, {"L_C", torch::tensor(NAN)}};
+  };
   try {
     f.Train({.local_epochs = 2, .batch = 5}, hooks);
     FAIL() << "went on with a loss that is not a number";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("epoch 1, step 1"));
-    EXPECT_THAT(error.what(), HasSubstr("the method's own term"));
+    EXPECT_THAT(error.what(), HasSubstr("L_C is not finite"));
   }
 }
 
