@@ -5,11 +5,12 @@
 namespace crossilo {
 
 ModelKind DcmhKind();
+ModelKind ShdchKind();
 ModelKind UcchKind();
 ModelKind DscmrKind();
 
 const std::vector<ModelKind>& AllModels() {
-  static const std::vector<ModelKind> all = {DcmhKind(), UcchKind(), DscmrKind()};
+  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DscmrKind()};
   return all;
 }
 
