@@ -8,9 +8,11 @@ ModelKind DcmhKind();
 ModelKind ShdchKind();
 ModelKind UcchKind();
 ModelKind DscmrKind();
+ModelKind ScmrKind();
 
 const std::vector<ModelKind>& AllModels() {
-  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DscmrKind()};
+  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DscmrKind(),
+                                             ScmrKind()};
   return all;
 }
 
