@@ -7,9 +7,13 @@ namespace crossilo {
 Method Local();
 Method FedAvg();
 Method FedProx();
+Method Scaffold();
+Method FedNova();
+Method Moon();
 
 const std::vector<Method>& AllMethods() {
-  static const std::vector<Method> all = {Local(), FedAvg(), FedProx()};
+  static const std::vector<Method> all = {Local(),    FedAvg(),  FedProx(),
+                                          Scaffold(), FedNova(), Moon()};
   return all;
 }
 

@@ -14,7 +14,7 @@ class FedProxClient final : public Client {
   FedProxClient(const ClientSetup& setup, const Config& table)
       : trainer_(setup),
         weight_(AveragingWeight(table, trainer_.samples())),
-        mu_(table.Real("mu", 0.01,
+        mu_(table.Real("mu", 0.001,
                        "pull of local weights to the global ones; DCMH's loss is divided by n and "
                        "batch, so large values freeze it",
                        0)) {}
