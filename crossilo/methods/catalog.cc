@@ -10,10 +10,13 @@ Method FedProx();
 Method Scaffold();
 Method FedNova();
 Method Moon();
+Method FedProto();
+Method PlFedCmh();
+Method PepFch();
 
 const std::vector<Method>& AllMethods() {
-  static const std::vector<Method> all = {Local(),    FedAvg(),  FedProx(),
-                                          Scaffold(), FedNova(), Moon()};
+  static const std::vector<Method> all = {Local(), FedAvg(),   FedProx(),  Scaffold(), FedNova(),
+                                          Moon(),  FedProto(), PlFedCmh(), PepFch()};
   return all;
 }
 
