@@ -11,12 +11,15 @@ Method Scaffold();
 Method FedNova();
 Method Moon();
 Method FedProto();
+Method FedCmr();
 Method PlFedCmh();
 Method PepFch();
+Method FedScmr();
 
 const std::vector<Method>& AllMethods() {
-  static const std::vector<Method> all = {Local(), FedAvg(),   FedProx(),  Scaffold(), FedNova(),
-                                          Moon(),  FedProto(), PlFedCmh(), PepFch()};
+  static const std::vector<Method> all = {Local(),    FedAvg(), FedProx(),  Scaffold(),
+                                          FedNova(),  Moon(),   FedProto(), FedCmr(),
+                                          PlFedCmh(), PepFch(), FedScmr()};
   return all;
 }
 
