@@ -15,11 +15,12 @@ Method FedCmr();
 Method PlFedCmh();
 Method PepFch();
 Method FedScmr();
+Method FedCafe();
 
 const std::vector<Method>& AllMethods() {
   static const std::vector<Method> all = {Local(),    FedAvg(), FedProx(),  Scaffold(),
                                           FedNova(),  Moon(),   FedProto(), FedCmr(),
-                                          PlFedCmh(), PepFch(), FedScmr()};
+                                          PlFedCmh(), PepFch(), FedScmr(),  FedCafe()};
   return all;
 }
 
