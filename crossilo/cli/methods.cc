@@ -3,7 +3,7 @@
 
 #include "crossilo/cli/command.h"
 #include "crossilo/cli/table.h"
-#include "crossilo/methods/method.h"
+#include "crossilo/methods/sends.h"
 
 namespace crossilo {
 namespace {
@@ -18,8 +18,31 @@ void ListMethods(bool as_json) {
                    {"personal", method.personal},
                    {"sends", method.sends},
                    {"summary", method.summary}});
+    for (const Sent& sent : as_json ? WhatItSends(method) : std::vector<Sent>{}) {
+      all.back()["messages"].push_back({{"what", sent.what},
+                                        {"shape", sent.shape},
+                                        {"bytes", sent.bytes},
+                                        {"direction", sent.up ? "up" : "down"},
+                                        {"in_sum", sent.in_sum}});
+    }
   }
   std::fputs(as_json ? (all.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
+}
+
+void ListMessages() {
+  Table table({"method", "direction", "what", "shape", "bytes", "may hide in a sum"});
+  for (const Method& method : AllMethods()) {
+    const std::vector<Sent> all = WhatItSends(method);
+    if (all.empty()) table.Row({method.name, "–", "nothing", "", "0", ""});
+    for (const Sent& sent : all) {
+      table.Row({method.name, sent.up ? "silo → hub" : "hub → silo", sent.what, sent.shape,
+                 std::to_string(sent.bytes),
+                 !sent.up      ? ""
+                 : sent.in_sum ? "yes"
+                               : "no"});
+    }
+  }
+  std::fputs(table.Text().c_str(), stdout);
 }
 
 void ListModels(bool as_json) {
@@ -46,7 +69,11 @@ void AddMethods(CLI::App& app) {
   command->footer("\nExample:\n  crossilo methods --json\n");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "As JSON");
-  command->callback([json] { ListMethods(*json); });
+  auto sends = std::make_shared<bool>(false);
+  command->add_flag("--sends", *sends,
+                    "What passes in a round between one silo and the hub: DCMH, 32 bits, 512 image "
+                    "and 1000 text features, 10 classes");
+  command->callback([json, sends] { *sends ? ListMessages() : ListMethods(*json); });
 }
 
 void AddModels(CLI::App& app) {
