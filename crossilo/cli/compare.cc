@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 struct CompareArguments {
   std::vector<std::string> runs;
   std::string measure = "map";
+  std::string against;  // a name; "" for no differences
   bool json = false;
 };
 
@@ -23,6 +24,7 @@ struct CompareArguments {
 struct Group {
   Json first;
   std::vector<double> i2t, t2i;
+  std::vector<int64_t> seeds;
 };
 
 double Mean(const std::vector<double>& x) {
@@ -42,6 +44,26 @@ double Deviation(const std::vector<double>& x) {
 std::string Shown(const std::vector<double>& x) {
   if (x.size() == 1) return fmt::format("{:.3f}", x[0]);
   return fmt::format("{:.3f} ± {:.3f}", Mean(x), Deviation(x));
+}
+
+// What a group has more than another on the seeds that both have.
+std::vector<double> Differences(const Group& a, const Group& b, std::vector<double> Group::*x) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < a.seeds.size(); ++i) {
+    for (size_t j = 0; j < b.seeds.size(); ++j) {
+      if (a.seeds[i] == b.seeds[j]) differences.push_back((a.*x)[i] - (b.*x)[j]);
+    }
+  }
+  return differences;
+}
+
+// A mean difference below its spread over seeds is called nothing.
+std::string Verdict(const std::vector<double>& d) {
+  if (d.empty()) return "–";
+  const bool nothing = d.size() > 1 && std::abs(Mean(d)) <= Deviation(d);
+  const std::string size = d.size() == 1 ? fmt::format("{:+.3f}", d[0])
+                                         : fmt::format("{:+.3f} ± {:.3f}", Mean(d), Deviation(d));
+  return nothing ? size + " nothing" : size;
 }
 
 Json ReadSummary(const fs::path& run) {
@@ -66,31 +88,68 @@ std::vector<Group> Grouped(const CompareArguments& arguments) {
           run, arguments.measure);
     }
     Json key;
-    for (const char* part : {"name", "dataset", "base", "dims", "sets", "rounds", "partition"}) {
+    for (const char* part :
+         {"name", "dataset", "base", "dims", "sets", "rounds", "partition", "settings"}) {
       key[part] = s.value(part, Json());
     }
     const auto [at, fresh] = known.try_emplace(key.dump(), groups.size());
     if (fresh) groups.push_back({.first = s});
     groups[at->second].i2t.push_back(s[arguments.measure]["i2t"].get<double>());
     groups[at->second].t2i.push_back(s[arguments.measure]["t2i"].get<double>());
+    groups[at->second].seeds.push_back(s.value("seed", int64_t{0}));
   }
   return groups;
 }
 
+// The first group of that name with the same data and partition, or null.
+const Group* Rival(const std::vector<Group>& groups, const Group& group, const std::string& name) {
+  for (const Group& other : groups) {
+    const auto same = [&](const char* key) { return other.first[key] == group.first[key]; };
+    if (other.first["name"] == name && same("dataset") && same("partition")) return &other;
+  }
+  return nullptr;
+}
+
 void Compare(const CompareArguments& arguments) {
   const std::string measure = arguments.measure == "map" ? "mAP" : arguments.measure;
-  Table table({"method", "dataset", "base", "bits", "silos", "runs", measure + " image→text",
-               measure + " text→image", "MB sent a round"});
+  std::vector<std::string> columns = {"method",
+                                      "dataset",
+                                      "base",
+                                      "bits",
+                                      "silos",
+                                      "runs",
+                                      measure + " image→text",
+                                      measure + " text→image"};
+  if (!arguments.against.empty()) {
+    for (const char* way : {" i→t", " t→i"})
+      columns.push_back("against " + arguments.against + way);
+  }
+  columns.push_back("MB sent a round");
+  Table table(columns);
   Json all = Json::array();
-  for (const Group& group : Grouped(arguments)) {
+  const std::vector<Group> groups = Grouped(arguments);
+  for (const Group& group : groups) {
     const Json& s = group.first;
     double sent = 0;
     for (const Json& bytes : s["bytes"]["up"]) sent += bytes.get<double>();
     sent /= std::max<size_t>(1, s["bytes"]["up"].size());
-    table.Row({s["name"].get<std::string>(), s["dataset"].get<std::string>(),
-               s["base"].get<std::string>(), s["bits"].dump(), std::to_string(s["silos"].size()),
-               std::to_string(group.i2t.size()), Shown(group.i2t), Shown(group.t2i),
-               fmt::format("{:.2f}", sent / 1e6)});
+    std::vector<std::string> row = {s["name"].get<std::string>(),
+                                    s["dataset"].get<std::string>(),
+                                    s["base"].get<std::string>(),
+                                    s["bits"].dump(),
+                                    std::to_string(s["silos"].size()),
+                                    std::to_string(group.i2t.size()),
+                                    Shown(group.i2t),
+                                    Shown(group.t2i)};
+    const Group* rival = Rival(groups, group, arguments.against);
+    if (!arguments.against.empty()) {
+      for (auto way : {&Group::i2t, &Group::t2i}) {
+        row.push_back(
+            rival == nullptr || rival == &group ? "–" : Verdict(Differences(group, *rival, way)));
+      }
+    }
+    row.push_back(fmt::format("{:.2f}", sent / 1e6));
+    table.Row(row);
     all.push_back({{"name", s["name"]},
                    {"dataset", s["dataset"]},
                    {"base", s["base"]},
@@ -99,6 +158,11 @@ void Compare(const CompareArguments& arguments) {
                    {"runs", group.i2t.size()},
                    {"mean", {{"i2t", Mean(group.i2t)}, {"t2i", Mean(group.t2i)}}},
                    {"deviation", {{"i2t", Deviation(group.i2t)}, {"t2i", Deviation(group.t2i)}}}});
+    if (rival != nullptr && rival != &group) {
+      all.back()["against"] = {{"name", arguments.against},
+                               {"i2t", Differences(group, *rival, &Group::i2t)},
+                               {"t2i", Differences(group, *rival, &Group::t2i)}};
+    }
   }
   std::fputs(arguments.json ? (all.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
 }
@@ -111,6 +175,9 @@ void AddCompare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   command->add_option("runs", arguments->runs, "Folders that `simulate` wrote")->required();
   command->add_option("--measure", arguments->measure, "map, map@50, ndcg@10, ...");
+  command->add_option("--against", arguments->against,
+                      "A method's name: differences to it on the same seeds; a mean below its "
+                      "spread is called nothing");
   command->add_flag("--json", arguments->json, "As JSON");
   command->footer("\nExample:\n  crossilo compare runs/local-* runs/fedavg-* --measure map@50\n");
   command->callback([arguments] { Compare(*arguments); });

@@ -35,10 +35,14 @@ void ReadEvaluate(Experiment& experiment) {
                                "rounds between evaluations; 0: at the "
                                "end only",
                                0);
-  experiment.dealt =
-      table.Choice("sets", "global", {"global", "dealt"},
+  const std::string sets =
+      table.Choice("sets", "global", {"global", "dealt", "both"},
                    "global: all queries against the whole retrieval split; dealt: each silo's own "
-                   "share of both, and the mean over silos") == "dealt";
+                   "share of both, and the mean over silos; both: global, and dealt at the end");
+  experiment.dealt = sets == "dealt";
+  experiment.both = sets == "both";
+  experiment.judged_silos = table.Int(
+      "silos", 0, "where every silo's own model is judged: only the first so many; 0: all", 0);
   EvaluateOptions& o = experiment.evaluate;
   o.cutoffs.clear();
   for (int64_t n : table.Ints("at", {10, 20, 30, 50, 100}, "the N of mAP@N, NDCG@N, P@N")) {
@@ -60,10 +64,12 @@ void ReadEvaluate(Experiment& experiment) {
 // each tells which there are.
 void ReadKeysOfModelAndMethod(const Experiment& e) {
   const Config model_table = e.config.Table("model"), method_table = e.config.Table("method");
-  const Silo silo{.all = {torch::zeros({1, 1}), torch::zeros({1, 1}), torch::ones({1, 1})}};
-  const auto model = e.model->make({1, 1, 1}, model_table, Random(0));
+  const torch::Tensor one = torch::ones({1, 1});
+  const Silo silo{.all = {one, one, one, e.coarse.empty() ? torch::Tensor() : one}};
+  const auto model = e.model->make({1, 1, 1, e.coarse.empty() ? 0 : 1}, model_table, Random(0));
+  if (e.method->prepare != nullptr) e.method->prepare(*model, method_table, 0);
   e.method->make_client({silo, *model, e.training, 0}, method_table);
-  e.method->make_server({Weights(*model), 1}, method_table);
+  e.method->make_server({Weights(*model), 1, model->shape(), model->code_dims()}, method_table);
 }
 
 }  // namespace
@@ -71,6 +77,7 @@ void ReadKeysOfModelAndMethod(const Experiment& e) {
 Experiment ReadExperiment(Config config) {
   Experiment e{.config = config};
   ApplyPreset(e);
+  e.name = config.Text("name", "", "what tables call the run; \"\" is the method's name");
   e.seed = config.Int("seed", 1, "same seed, same result to the last bit", 0);
   e.threads = static_cast<int>(
       config.Int("threads", 1,
@@ -78,6 +85,8 @@ Experiment ReadExperiment(Config config) {
   const Config data = config.Table("data");
   e.data = data.Text("path", "data/emoji", "a dataset folder");
   e.labels = data.Text("labels", "", "the label level to learn and judge by; \"\" is the main one");
+  e.coarse = data.Text("coarse", "",
+                       "the label level above it, for a base that learns two levels; \"\": none");
   e.validation = data.Real("validation", 0,
                            "share of the training split that stands in for the queries while "
                            "settings are chosen",

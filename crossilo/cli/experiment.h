@@ -12,11 +12,13 @@ namespace crossilo {
 
 // What an experiment file says, with every default filled in.
 struct Experiment {
+  std::string name;  // what tables call it; "" for the method's name
   uint64_t seed = 1;
   int threads = 1;
 
   std::string data;       // a dataset folder
   std::string labels;     // the label level to learn and to judge by
+  std::string coarse;     // the level above it, for bases that learn two; "" for none
   double validation = 0;  // share of the training split that stands in for the queries
 
   PartitionOptions partition;
@@ -26,8 +28,10 @@ struct Experiment {
   TrainingOptions training;
   double participation = 1;  // share of the silos that take part in a round
 
-  int64_t every = 5;   // rounds between evaluations; the last round always has one
-  bool dealt = false;  // judged on each silo's own query and retrieval sets
+  int64_t every = 5;         // rounds between evaluations; the last round always has one
+  bool dealt = false;        // judged on each silo's own query and retrieval sets
+  bool both = false;         // judged on the whole sets, and at the end also on each silo's own
+  int64_t judged_silos = 0;  // of a personal method: the first so many; 0: all
   EvaluateOptions evaluate;
 
   Config config;  // the whole file; Table("model") and Table("method") go to their makers

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <sstream>
 #include <thread>
 
+#include "crossilo/base/digest.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/cli/experiment.h"
@@ -23,6 +25,16 @@ using Clock = std::chrono::steady_clock;
 
 double Since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Tells runs apart that differ in more than their seed.
+std::string SettingsDigest(const std::string& resolved) {
+  std::string kept;
+  std::istringstream lines(resolved);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("seed = ")) kept += line + "\n";
+  }
+  return Sha256(kept).substr(0, 12);
 }
 
 torch::Device DeviceOf(const std::string& name) {
@@ -50,13 +62,16 @@ class SimulateRun {
   void Prepare();
   void ClaimFolder() const;
   std::vector<Silo> MakeSilos(const Partition& partition);
-  std::vector<JudgedRows> DealJudgedRows(const Partition& partition) const;
+  std::vector<JudgedRows> DealJudgedRows(const Partition& partition, bool dealt) const;
   void Train(int done);
-  std::vector<Scores> JudgeAll();
+  std::map<int, Scores> JudgeOn(const std::vector<JudgedRows>& sets);
+  const Scores& JudgeAll();
   void Finish();
   void WriteBundles();
   void WarnNearChance(const Scores& scores) const;
-  Json Summary(const std::vector<Scores>& scores, const Scores& mean) const;
+  bool BySilo() const { return simulation_->personal() || experiment_.dealt; }
+  Json Summary() const;
+  Json Silos() const;
 
   SimulateArguments arguments_;
   torch::Device device_;
@@ -67,7 +82,10 @@ class SimulateRun {
   ModelShape shape_;
   std::vector<std::string> silo_names_;
   std::vector<int64_t> silo_sizes_;
-  std::vector<JudgedRows> judged_;  // one for all, or one a silo
+  std::vector<JudgedRows> judged_;       // one for all, or one a silo
+  std::vector<JudgedRows> also_judged_;  // one a silo, or none
+  std::map<int, Scores> scores_;         // of the last evaluation: by silo, or one under 0
+  std::optional<Scores> mean_;           // of those
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RoundLog> log_;
   double prepare_seconds_ = 0;
@@ -83,7 +101,8 @@ void SimulateRun::Prepare() {
   SetAsideValidation(dataset_, experiment_.validation, experiment_.seed);
   const bool labelled = !dataset_.labels.empty();
   shape_ = {dataset_.image.size(1), dataset_.text.size(1),
-            labelled ? dataset_.Labels(experiment_.labels).size(1) : 0};
+            labelled ? dataset_.Labels(experiment_.labels).size(1) : 0,
+            experiment_.coarse.empty() ? 0 : dataset_.Labels(experiment_.coarse).size(1)};
   if (experiment_.model->supervised && !labelled) {
     throw Error(
         "{}: model.base = '{}' learns from labels and this dataset has none; choose a base "
@@ -91,7 +110,8 @@ void SimulateRun::Prepare() {
         experiment_.data, experiment_.model->name);
   }
   const Partition partition = Deal(dataset_, experiment_.partition, experiment_.seed);
-  judged_ = DealJudgedRows(partition);
+  judged_ = DealJudgedRows(partition, experiment_.dealt);
+  if (experiment_.both) also_judged_ = DealJudgedRows(partition, true);
   const auto make_model = [this] {
     auto model = experiment_.model->make(shape_, experiment_.config.Table("model"),
                                          Random(experiment_.seed, {}, "weights"));
@@ -134,15 +154,16 @@ std::vector<Silo> SimulateRun::MakeSilos(const Partition& partition) {
   for (int id = 0; id < partition.silos(); ++id) {
     silos.push_back({.id = id,
                      .name = partition.names[id],
-                     .all = Gather(dataset_, partition.training[id], experiment_.labels, device_)});
+                     .all = Gather(dataset_, partition.training[id],
+                                   {experiment_.labels, experiment_.coarse}, device_)});
     silo_names_.push_back(partition.names[id]);
     silo_sizes_.push_back(silos.back().size());
   }
   return silos;
 }
 
-std::vector<JudgedRows> SimulateRun::DealJudgedRows(const Partition& partition) const {
-  if (!experiment_.dealt) return {{dataset_.Split("query"), dataset_.Split("retrieval")}};
+std::vector<JudgedRows> SimulateRun::DealJudgedRows(const Partition& partition, bool dealt) const {
+  if (!dealt) return {{dataset_.Split("query"), dataset_.Split("retrieval")}};
   const auto query =
       DealLike(dataset_, partition, experiment_.partition, "query", experiment_.seed);
   const auto retrieval =
@@ -160,14 +181,14 @@ void SimulateRun::Train(int done) {
   std::string map;
   simulation_->Run([&](const RoundFacts& facts) {
     const auto start = Clock::now();
-    std::optional<Scores> scores;
+    const Scores* scores = nullptr;
     const bool due = experiment_.every > 0 && facts.round % experiment_.every == 0;
     if (due || facts.round == rounds) {
-      scores = MeanOf(JudgeAll());
+      scores = &JudgeAll();
       map = fmt::format("mAP i2t {:.3f} t2i {:.3f}  ", scores->i2t.map, scores->t2i.map);
     }
     const double judging = Since(start);
-    log_->Append(RoundLine(facts, scores ? &*scores : nullptr, judging));
+    log_->Append(RoundLine(facts, scores, judging));
     progress.Show(facts.round, fmt::format("loss {:.4g}  {}{:.1f} s", facts.loss, map,
                                            facts.train_seconds + facts.merge_seconds + judging));
   });
@@ -175,18 +196,33 @@ void SimulateRun::Train(int done) {
 
 // One score, or one a silo where each is judged by its own model or its own
 // sets.  Silos without queries or without anything to retrieve are left out.
-std::vector<Scores> SimulateRun::JudgeAll() {
-  const bool personal = experiment_.method->personal;
-  const int n = personal || experiment_.dealt ? simulation_->silos() : 1;
-  std::vector<Scores> scores;
+std::map<int, Scores> SimulateRun::JudgeOn(const std::vector<JudgedRows>& sets) {
+  const bool personal = simulation_->personal();
+  int n = personal || sets.size() > 1 ? simulation_->silos() : 1;
+  if (personal && experiment_.judged_silos > 0) {
+    n = std::min(n, static_cast<int>(experiment_.judged_silos));
+  }
+  std::map<int, Scores> scores;
   for (int id = 0; id < n; ++id) {
-    const JudgedRows& rows = judged_[experiment_.dealt ? id : 0];
+    const JudgedRows& rows = sets[sets.size() > 1 ? id : 0];
     if (rows.query.empty() || rows.retrieval.empty()) continue;
     const HashModel& model = personal ? simulation_->SiloModel(id) : simulation_->GlobalModel();
-    scores.push_back(Judge(model, experiment_.model->real_valued, dataset_, experiment_.labels,
-                           rows, experiment_.evaluate));
+    scores[id] = Judge(model, experiment_.model->real_valued, dataset_, experiment_.labels, rows,
+                       experiment_.evaluate);
   }
   return scores;
+}
+
+Scores MeanOver(const std::map<int, Scores>& by_silo) {
+  std::vector<Scores> all;
+  for (const auto& [id, scores] : by_silo) all.push_back(scores);
+  return MeanOf(all);
+}
+
+const Scores& SimulateRun::JudgeAll() {
+  scores_ = JudgeOn(judged_);
+  mean_ = MeanOver(scores_);
+  return *mean_;
 }
 
 void SimulateRun::WriteBundles() {
@@ -198,13 +234,18 @@ void SimulateRun::WriteBundles() {
                 .notes = {{"method", experiment_.method->name},
                           {"dataset", dataset_.name},
                           {"seed", std::to_string(experiment_.seed)}}};
-  if (!experiment_.method->personal) {
-    bundle.weights = Weights(simulation_->GlobalModel());
+  const auto fill = [&](const HashModel& model) {
+    bundle.weights = Weights(model);
+    bundle.context = Copy(model.context());
+    if (model.head() != nullptr) bundle.head = model.head()->Description();
+  };
+  if (!simulation_->personal()) {
+    fill(simulation_->GlobalModel());
     WriteBundle(out_ / "bundle.safetensors", bundle);
     return;
   }
   for (int id = 0; id < simulation_->silos(); ++id) {
-    bundle.weights = Weights(simulation_->SiloModel(id));
+    fill(simulation_->SiloModel(id));
     bundle.notes["silo"] = silo_names_[id];
     WriteBundle(simulation_->silos() == 1 ? out_ / "bundle.safetensors"
                                           : out_ / "bundles" / fmt::format("{:03}.safetensors", id),
@@ -212,11 +253,25 @@ void SimulateRun::WriteBundles() {
   }
 }
 
-Json SimulateRun::Summary(const std::vector<Scores>& scores, const Scores& mean) const {
-  const bool personal = experiment_.method->personal;
+Json SimulateRun::Silos() const {
+  Json all = Json::array();
+  for (size_t id = 0; id < silo_names_.size(); ++id) {
+    Json silo = {{"name", silo_names_[id]}, {"samples", silo_sizes_[id]}};
+    const auto scores = scores_.find(static_cast<int>(id));
+    if (BySilo() && scores != scores_.end()) silo.update(ToJson(scores->second));
+    all.push_back(silo);
+  }
+  return all;
+}
+
+Json SimulateRun::Summary() const {
+  const bool personal = simulation_->personal();
   Json s;
-  const bool pooled = experiment_.partition.kind == "pooled";
-  s["name"] = pooled && personal ? "centralized" : experiment_.method->name;
+  const bool alone = experiment_.partition.kind == "pooled" && experiment_.method->name == "local";
+  s["name"] = !experiment_.name.empty() ? experiment_.name
+              : alone                   ? "centralized"
+                                        : experiment_.method->name;
+  s["settings"] = SettingsDigest(resolved_);
   s["method"] = experiment_.method->name;
   s["base"] = experiment_.model->name;
   s["dataset"] = dataset_.name;
@@ -225,18 +280,12 @@ Json SimulateRun::Summary(const std::vector<Scores>& scores, const Scores& mean)
   s["seed"] = experiment_.seed;
   s["rounds"] = experiment_.training.rounds;
   s["partition"] = {{"kind", experiment_.partition.kind}, {"beta", experiment_.partition.beta}};
-  s["judged"] = personal ? "each silo's model, mean over silos" : "the global model";
+  s["judged"] = personal ? fmt::format("each silo's model, mean over {} silos", scores_.size())
+                         : "the global model";
   s["sets"] = experiment_.dealt ? "each silo's own queries and retrieval set"
                                 : "all queries against the whole retrieval set";
-  s.update(ToJson(mean));
-  s["silos"] = Json::array();
-  for (size_t id = 0; id < silo_names_.size(); ++id) {
-    Json silo = {{"name", silo_names_[id]}, {"samples", silo_sizes_[id]}};
-    if (scores.size() == silo_names_.size() && (personal || experiment_.dealt)) {
-      silo.update(ToJson(scores[id]));
-    }
-    s["silos"].push_back(silo);
-  }
+  s.update(ToJson(*mean_));
+  s["silos"] = Silos();
   Json up = Json::array(), down = Json::array();
   double train = 0, merge = 0, evaluate = 0;
   for (const Json& line : log_->lines()) {
@@ -267,10 +316,14 @@ void SimulateRun::WarnNearChance(const Scores& scores) const {
 }
 
 void SimulateRun::Finish() {
-  const std::vector<Scores> scores = JudgeAll();
-  const Scores mean = MeanOf(scores);
+  const Scores mean = mean_ ? *mean_ : JudgeAll();  // resumed after its last round, or no rounds
   WriteBundles();
-  const Json summary = Summary(scores, mean);
+  Json summary = Summary();
+  if (!also_judged_.empty()) {
+    const Json dealt = ToJson(MeanOver(JudgeOn(also_judged_)));
+    summary["map_dealt"] = dealt["map"];
+    summary["chance_dealt"] = dealt["chance"];
+  }
   WriteFile(out_ / "summary.json", summary.dump(2) + "\n");
   WarnNearChance(mean);
   if (arguments_.json) {
