@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 to a search: installs what is missing, builds, makes
-# the emoji dataset, trains three ways over nine silos, and asks a few questions.
+# the emoji dataset, trains four ways over nine silos, and asks a few questions.
 set -euo pipefail
 cd "$(dirname "$0")"
 # Where one silo uses several threads, libtorch's must not spin on the cores that
@@ -34,18 +34,18 @@ fi
 $crossilo data describe $data
 
 rm -rf runs/demo
-for method in local fedavg centralized; do
+for method in local fedavg fedcafe centralized; do
   step "Training: $method"
   $crossilo simulate experiments/$method.emoji.toml --set data.path=$data --out runs/demo/$method
 done
 
 step "How well is a drawing found by words, and words by a drawing?"
-$crossilo compare runs/demo/local runs/demo/fedavg runs/demo/centralized
+$crossilo compare runs/demo/{local,fedavg,fedcafe,centralized}
 
 ask() {
   step "$1"
   shift
-  $crossilo search --bundle runs/demo/fedavg/bundle.safetensors --data $data -k 5 "$@"
+  $crossilo search --bundle runs/demo/fedcafe/bundle.safetensors --data $data -k 5 "$@"
 }
 if [ $data = data/emoji ]; then
   ask "Drawings for \"smiling cat\"" "smiling cat"

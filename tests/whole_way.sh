@@ -6,7 +6,7 @@ expect "400 samples" "$CROSSILO" data describe small
 expect "silo" "$CROSSILO" data partition small --kind iid --silos 3 --out parts
 [ -f parts/silo.npy ] || fail "no silo.npy"
 
-for method in local fedavg fedprox; do
+for method in local fedavg fedprox fedcafe plfedcmh fedscmr; do
   expect "results in" "$CROSSILO" simulate small.toml --set method.name=$method --out run-$method
 done
 for file in experiment.toml rounds.jsonl summary.json bundle.safetensors checkpoint.safetensors; do
@@ -28,6 +28,16 @@ expect "" "$CROSSILO" encode --bundle run-fedavg/bundle.safetensors --data small
 expect "text→image" "$CROSSILO" evaluate --bundle run-fedavg/bundle.safetensors --data small
 expect '"hits"' "$CROSSILO" search --bundle run-fedavg/bundle.safetensors --data small --row 0 --json
 expect "fedavg" "$CROSSILO" methods
+expect "prototype/text" "$CROSSILO" methods --sends
+
+# FedCAFE's codes need its memory: the bundle has it, and judged from the bundle
+# the model does as well as in its run.
+expect '"context/memory"' grep -ao '"context/memory"' run-fedcafe/bundle.safetensors
+"$CROSSILO" evaluate --bundle run-fedcafe/bundle.safetensors --data small --json >judged.json
+for way in i2t t2i; do
+  first() { grep -A3 '"map": {' "$1" | grep -m1 "\"$way\"" | grep -o '0\.[0-9]\{4\}\|1\.0'; }
+  [ "$(first judged.json)" = "$(first run-fedcafe/summary.json)" ] || fail "the bundle finds otherwise"
+done
 expect '"real_valued": true' "$CROSSILO" models --json
 expect "partition" "$CROSSILO" simulate --keys
 for command in "" data "data import" "data describe" "data partition" "data generate" "data emoji" \
@@ -41,3 +51,14 @@ expect "results in" "$CROSSILO" simulate small.toml --set model.base=ucch --out 
 sed -e '/hidden_/d' -e 's/bits = 16/dims = 16/' small.toml >dscmr.toml
 expect "results in" "$CROSSILO" simulate dscmr.toml --set model.base=dscmr --out run-dscmr
 expect "results in" "$CROSSILO" simulate small.toml --set evaluate.sets=dealt --out run-dealt
+
+# Both kinds of sets, some silos only, a name of its own, differences on the same seeds.
+for seed in 1 2; do
+  expect "results in" "$CROSSILO" simulate small.toml --set method.name=fedproto --set seed=$seed \
+    --set evaluate.sets=both --set evaluate.silos=2 --set name=proto --out proto-$seed
+  expect "results in" "$CROSSILO" simulate small.toml --set seed=$seed --out avg-$seed
+done
+grep -q '"map_dealt"' proto-1/summary.json || fail "no map_dealt in the summary"
+grep -q 'mean over 2 silos' proto-1/summary.json || fail "judged other silos than asked for"
+expect "against fedavg" "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg
+expect '"against"' "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg --json

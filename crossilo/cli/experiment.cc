@@ -18,7 +18,7 @@ std::vector<std::string> PresetNames(const ModelKind& kind) {
 // read.
 void ApplyPreset(Experiment& experiment) {
   const Config table = experiment.config.Table("model");
-  const std::string base = table.Text("base", "dcmh", "the base model; see `crossilo models`");
+  const std::string base = table.Text("base", "shdch", "the base model; see `crossilo models`");
   experiment.model = &FindModel(base);
   const std::string chosen =
       table.Choice("preset", "default", PresetNames(*experiment.model),
