@@ -28,7 +28,7 @@ struct ShdchOptions {
   // the dataset's levels could not be written into a run's resolved settings.
   double a = 0.5, alpha = 0.3, beta = 0.7, gamma = 1, eta = 100;
   double deviation = -1;
-  std::string sampling = "pass", start = "common", class_codes = "sign";
+  std::string sampling = "pass", start = "common", class_codes = "sign", divide = "samples";
 
   static ShdchOptions From(const Config& table) {
     ShdchOptions o;
@@ -51,6 +51,9 @@ struct ShdchOptions {
                            "of class codes and code buffers: common: class codes drawn alike at "
                            "every silo, a sample starts at its classes'; private: all at random, "
                            "as the authors do");
+    o.divide = table.Choice("divide", o.divide, {"samples", "batch"},
+                            "the loss: by batch and the silo's samples, as the authors do, so that "
+                            "small silos have large gradients; or by the batch alone");
     o.class_codes = table.Choice("class_codes", o.class_codes, {"sign", "sigmoid"},
                                  "what class codes are made of: sign: -1 and 1; sigmoid: reals "
                                  "between 0 and 1, as in the code of PEPFCH");
@@ -145,7 +148,8 @@ class ShdchLearner final : public Learner {
       const torch::Tensor target = static_cast<double>(o.bits) * level.L.index_select(0, rows);
       loss = loss + level.weight * (target - f.mm(level.Y.t())).square().sum();
     }
-    return loss / (static_cast<double>(silo_.size()) * static_cast<double>(f.size(0)));
+    const double n = o.divide == "samples" ? static_cast<double>(silo_.size()) : 1;
+    return loss / (n * static_cast<double>(f.size(0)));
   }
 
   // B = sign(gamma (F + G)), then the class codes: those of each level given

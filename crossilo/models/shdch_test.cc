@@ -47,6 +47,21 @@ TEST(Shdch, LossOfOneLevelWorkedByHand) {
   EXPECT_TRUE(torch::allclose(seen.image.raw, torch::atanh(seen.image.output)));
 }
 
+TEST(Shdch, DividedByTheBatchAloneTheLossIsNTimesAsLarge) {
+  Random random(3);
+  Silo silo;
+  silo.all = {torch::ones({5, 1}), torch::ones({5, 1}), torch::ones({5, 1}), {}};
+  double loss[2];
+  int i = 0;
+  for (const char* table : {"", "divide = 'batch'\n"}) {
+    auto model = Model(table, 1);
+    Seen seen;
+    auto learner = model->Learn(silo, Random(2), Random(0));
+    loss[i++] = learner->Loss({torch::tensor({0, 3}), {Modality::kText}}, seen).item<double>();
+  }
+  EXPECT_NEAR(loss[1], 5 * loss[0], 1e-3);
+}
+
 TEST(Shdch, LossOfTwoLevelsWorkedByHand) {
   auto model = Model("", 1, 2);
   MapOneToHalf(*model);
