@@ -7,7 +7,7 @@
 namespace crossilo {
 namespace {
 
-constexpr char kFormat[] = "crossilo bundle 1";
+constexpr char kFormat[] = "crossilo bundle 2";
 
 void PutEmbedding(const std::string& name, const Embedding& embedding, TensorFile& file) {
   const std::string prefix = "embedding/" + name + "/";
