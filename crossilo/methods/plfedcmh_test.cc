@@ -214,8 +214,13 @@ TEST(PlFedCmh, LossWorkedByHand) {
   // the mean over two batches is that of 2 + 2 samples.  n b = 32.
   const double o1 = 0.25 / 2, similar = 2 * 16 + 2 * 80;
   EXPECT_NEAR(added("plfedcmh", "beta = 0.0\neta = 1.0\n"), o1 / 32, 1e-5);
-  EXPECT_NEAR(added("plfedcmh", ""), (0.5 * similar + 1e4 * o1) / 32, 1e-2);
-  EXPECT_NEAR(added("pepfch", ""), (0.1 * similar + 1e4 * o1) / 32, 1e-2);
+  const std::string raw = "similar = 'raw'\n";
+  EXPECT_NEAR(added("plfedcmh", raw), (0.5 * similar + 1e3 * o1) / 32, 1e-2);
+  EXPECT_NEAR(added("pepfch", raw), (0.1 * similar + 1e3 * o1) / 32, 1e-2);
+  // With tanh(1) = .7616 for 1: (8 - 4 t)^2, then (4 t)^2 + 8^2.
+  const double t = std::tanh(1.0), x = 8 - 4 * t;
+  const double bounded = 2 * x * x + 2 * (16 * t * t + 64);
+  EXPECT_NEAR(added("plfedcmh", ""), (0.5 * bounded + 1e3 * o1) / 32, 1e-2);
   EXPECT_NEAR(added("fedproto", ""), o1, 1e-5);
   EXPECT_NEAR(added("fedproto", "lambda = 3.0\n"), 3 * o1, 1e-5);
   // Class means: class 0 alone is compared, in both batches.

@@ -47,8 +47,12 @@ PrototypeOptions PrototypeOptions::Layered(const Config& table, double beta) {
   PrototypeOptions o = From(table);
   o.prototypes = table.Flag("proto", true, "false: no prototypes at all, only layered weights");
   o.beta = table.Real("beta", beta, "weight of |rL - F P^T|^2, outputs like their prototypes", 0);
+  o.bounded = table.Choice("similar", "bounded", {"bounded", "raw"},
+                           "the prototypes in it: after tanh, like the outputs; or raw, as the "
+                           "authors do, which can ask for the opposite of the prototype where it "
+                           "is long") == "bounded";
   o.pull =
-      1 / table.Real("eta", 1e-4,
+      1 / table.Real("eta", 1e-3,
                      "of O_1 + eta O_2: smaller pulls outputs harder to their prototypes", 1e-12);
   o.over_samples = true;
   o.sends_changes = true;
@@ -87,8 +91,10 @@ std::vector<LossTerm> PrototypeClient::Terms(const Step& step, const Seen& seen)
       terms.push_back({"O_1", options_.pull / over * mse(encoded.raw, members, global)});
     }
     if (options_.beta > 0) {
+      Prototypes target = global;
+      if (options_.bounded) target.P = torch::tanh(target.P);
       terms.push_back({"|rL - F P^T|^2",
-                       options_.beta / over * PrototypeSimilarity(encoded.output, L, global)});
+                       options_.beta / over * PrototypeSimilarity(encoded.output, L, target)});
     }
   }
   return terms;

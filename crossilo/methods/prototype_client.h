@@ -14,6 +14,7 @@ struct PrototypeOptions {
   bool by_class = false;    // O_1 compares class means, not samples
   double pull = 1;          // of O_1
   double beta = 0;          // of |rL - F P^T|^2
+  bool bounded = false;     // there with tanh(P): prototypes are means before the activation
   // The losses are divided by (samples of the silo x rows of the batch), as
   // sums over both are.
   bool over_samples = false;
