@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include "crossilo/methods/method.h"
 
 namespace crossilo {
@@ -11,7 +8,7 @@ namespace crossilo {
 // of every method whose merge is FedAvg's.
 class AveragingServer final : public Server {
  public:
-  explicit AveragingServer(TensorMap initial) : global_(std::move(initial)) {}
+  AveragingServer(const ServerSetup& setup, const Config&) : global_(setup.initial) {}
 
   TensorMap Broadcast(int) const override { return global_; }
   void Merge(const Merged& round) override { global_ = round.mean; }

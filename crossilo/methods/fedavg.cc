@@ -33,16 +33,11 @@ class FedAvgClient final : public Client {
 }  // namespace
 
 Method FedAvg() {
-  return {
-      .name = "fedavg",
-      .summary = "the mean of the silos' weights by sample count (AISTATS 2017)",
-      .sends = "weights (in a sum)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<FedAvgClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config&) -> std::unique_ptr<Server> {
-        return std::make_unique<AveragingServer>(setup.initial);
-      }};
+  return {.name = "fedavg",
+          .summary = "the mean of the silos' weights by sample count (AISTATS 2017)",
+          .sends = "weights (in a sum)",
+          .make_client = NewClient<FedAvgClient>,
+          .make_server = NewServer<AveragingServer>};
 }
 
 }  // namespace crossilo

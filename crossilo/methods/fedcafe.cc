@@ -226,18 +226,12 @@ class FedCafeServer final : public Server {
 }  // namespace
 
 Method FedCafe() {
-  return {
-      .name = "fedcafe",
-      .summary = "codes enhanced by a global memory; far silos weigh more (ACM MM 2024)",
-      .sends = "weights and memory (each silo's own)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<FedCafeClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config& table) -> std::unique_ptr<Server> {
-        return std::make_unique<FedCafeServer>(setup, table);
-      },
-      .prepare =
-          [](HashModel& model, const Config& table, uint64_t seed) {
+  return {.name = "fedcafe",
+          .summary = "codes enhanced by a global memory; far silos weigh more (ACM MM 2024)",
+          .sends = "weights and memory (each silo's own)",
+          .make_client = NewClient<FedCafeClient>,
+          .make_server = NewServer<FedCafeServer>,
+          .prepare = [](HashModel& model, const Config& table, uint64_t seed) {
             const FedCafeOptions o = FedCafeOptions::From(table);
             if (!o.head()) return;
             model.Attach(

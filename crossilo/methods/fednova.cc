@@ -70,7 +70,7 @@ class FedNovaClient final : public Client {
 
 class FedNovaServer final : public Server {
  public:
-  explicit FedNovaServer(TensorMap initial) : w_(std::move(initial)) {}
+  FedNovaServer(const ServerSetup& setup, const Config&) : w_(setup.initial) {}
 
   TensorMap Broadcast(int) const override { return w_; }
   void Merge(const Merged& round) override {
@@ -94,12 +94,8 @@ Method FedNova() {
       .name = "fednova",
       .summary = "fedavg of changes per step, whatever number of steps silos take (NeurIPS 2020)",
       .sends = "weight changes per step and step counts (in a sum)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<FedNovaClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config&) -> std::unique_ptr<Server> {
-        return std::make_unique<FedNovaServer>(setup.initial);
-      }};
+      .make_client = NewClient<FedNovaClient>,
+      .make_server = NewServer<FedNovaServer>};
 }
 
 }  // namespace crossilo

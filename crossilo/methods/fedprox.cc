@@ -51,16 +51,11 @@ class FedProxClient final : public Client {
 }  // namespace
 
 Method FedProx() {
-  return {
-      .name = "fedprox",
-      .summary = "fedavg whose local weights are held near the global ones (MLSys 2020)",
-      .sends = "weights (in a sum)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<FedProxClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config&) -> std::unique_ptr<Server> {
-        return std::make_unique<AveragingServer>(setup.initial);
-      }};
+  return {.name = "fedprox",
+          .summary = "fedavg whose local weights are held near the global ones (MLSys 2020)",
+          .sends = "weights (in a sum)",
+          .make_client = NewClient<FedProxClient>,
+          .make_server = NewServer<AveragingServer>};
 }
 
 }  // namespace crossilo

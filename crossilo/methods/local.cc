@@ -9,7 +9,7 @@ namespace {
 
 class LocalClient final : public Client {
  public:
-  explicit LocalClient(const ClientSetup& setup) : trainer_(setup) {}
+  LocalClient(const ClientSetup& setup, const Config&) : trainer_(setup) {}
 
   void Receive(const TensorMap&) override {}
 
@@ -31,6 +31,8 @@ class LocalClient final : public Client {
 
 class LocalServer final : public Server {
  public:
+  LocalServer(const ServerSetup&, const Config&) {}
+
   TensorMap Broadcast(int) const override { return {}; }
   void Merge(const Merged&) override {}
   TensorMap Global() const override { return {}; }
@@ -45,12 +47,8 @@ Method Local() {
           .summary = "every silo trains alone; with partition.kind = \"pooled\": centralized",
           .sends = "nothing",
           .personal = true,
-          .make_client = [](const ClientSetup& setup, const Config&) -> std::unique_ptr<Client> {
-            return std::make_unique<LocalClient>(setup);
-          },
-          .make_server = [](const ServerSetup&, const Config&) -> std::unique_ptr<Server> {
-            return std::make_unique<LocalServer>();
-          }};
+          .make_client = NewClient<LocalClient>,
+          .make_server = NewServer<LocalServer>};
 }
 
 }  // namespace crossilo

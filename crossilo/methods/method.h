@@ -96,6 +96,17 @@ struct Method {
   void (*prepare)(HashModel& model, const Config& table, uint64_t seed) = nullptr;
 };
 
+// For Method::make_client and make_server of a class that is made of both
+// arguments.
+template <typename T>
+std::unique_ptr<Client> NewClient(const ClientSetup& setup, const Config& table) {
+  return std::make_unique<T>(setup, table);
+}
+template <typename T>
+std::unique_ptr<Server> NewServer(const ServerSetup& setup, const Config& table) {
+  return std::make_unique<T>(setup, table);
+}
+
 // Every method there is, in the order of docs/METHODS.md.
 const std::vector<Method>& AllMethods();
 // Throws Error naming the nearest known one.

@@ -148,16 +148,11 @@ class MoonClient final : public Client {
 }  // namespace
 
 Method Moon() {
-  return {
-      .name = "moon",
-      .summary = "fedavg whose representations are drawn to the global model's (CVPR 2021)",
-      .sends = "weights (in a sum)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<MoonClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config&) -> std::unique_ptr<Server> {
-        return std::make_unique<AveragingServer>(setup.initial);
-      }};
+  return {.name = "moon",
+          .summary = "fedavg whose representations are drawn to the global model's (CVPR 2021)",
+          .sends = "weights (in a sum)",
+          .make_client = NewClient<MoonClient>,
+          .make_server = NewServer<AveragingServer>};
 }
 
 }  // namespace crossilo

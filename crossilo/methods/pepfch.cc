@@ -155,17 +155,14 @@ std::unique_ptr<Client> MakeClient(const ClientSetup& setup, const Config& table
 }  // namespace
 
 Method PepFch() {
-  return {
-      .name = "pepfch",
-      .summary = "plfedcmh whose prototypes can travel masked or with noise (TOMM 2024)",
-      .sends =
-          "weights' changes (silo by silo), class prototypes (in a sum; noise-literal: silo by "
-          "silo)",
-      .personal = true,
-      .make_client = MakeClient,
-      .make_server = [](const ServerSetup& setup, const Config& table) -> std::unique_ptr<Server> {
-        return std::make_unique<PepFchServer>(setup, table);
-      }};
+  return {.name = "pepfch",
+          .summary = "plfedcmh whose prototypes can travel masked or with noise (TOMM 2024)",
+          .sends =
+              "weights' changes (silo by silo), class prototypes (in a sum; noise-literal: silo by "
+              "silo)",
+          .personal = true,
+          .make_client = MakeClient,
+          .make_server = NewServer<PepFchServer>};
 }
 
 }  // namespace crossilo

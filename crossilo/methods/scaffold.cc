@@ -167,16 +167,11 @@ class ScaffoldServer final : public Server {
 }  // namespace
 
 Method Scaffold() {
-  return {
-      .name = "scaffold",
-      .summary = "fedavg whose local steps are corrected for each silo's drift (ICML 2020)",
-      .sends = "weight and variate changes (in a sum)",
-      .make_client = [](const ClientSetup& setup, const Config& table) -> std::unique_ptr<Client> {
-        return std::make_unique<ScaffoldClient>(setup, table);
-      },
-      .make_server = [](const ServerSetup& setup, const Config& table) -> std::unique_ptr<Server> {
-        return std::make_unique<ScaffoldServer>(setup, table);
-      }};
+  return {.name = "scaffold",
+          .summary = "fedavg whose local steps are corrected for each silo's drift (ICML 2020)",
+          .sends = "weight and variate changes (in a sum)",
+          .make_client = NewClient<ScaffoldClient>,
+          .make_server = NewServer<ScaffoldServer>};
 }
 
 }  // namespace crossilo

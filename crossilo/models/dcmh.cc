@@ -10,64 +10,38 @@
 // own rows, trains one network and takes all other rows as constants.
 
 #include "crossilo/base/error.h"
-#include "crossilo/models/alternating.h"
-#include "crossilo/models/hash_model.h"
+#include "crossilo/models/two_networks.h"
 #include "crossilo/tensors/random_tensor.h"
 
 namespace crossilo {
 namespace {
 
 struct DcmhOptions {
-  int64_t bits = 32;
-  int64_t hidden_image = 1024, hidden_text = 1024;
+  TwoNetworkOptions networks;
   double gamma = 1, eta = 0;
-  double deviation = -1;
-  std::string sampling = "pass";
-  std::string start = "common";
 
   static DcmhOptions From(const Config& table) {
-    DcmhOptions o;
-    o.bits = ReadBits(table);
-    o.hidden_image =
-        table.Int("hidden_image", o.hidden_image, "width of the image hidden layer", 1);
-    o.hidden_text = table.Int("hidden_text", o.hidden_text, "width of the text hidden layer", 1);
+    DcmhOptions o{.networks = TwoNetworkOptions::From(table)};
     o.gamma = table.Real("gamma", o.gamma, "weight of |B - F|^2, codes near their signs", 0);
     o.eta = table.Real("eta", o.eta, "weight of |F^T 1|^2, every bit as often on as off", 0);
-    o.deviation = table.Real("init_deviation", o.deviation,
-                             "initial weights are normal with this deviation; negative: uniform in "
-                             "+-1/sqrt(inputs)");
-    o.sampling = table.Choice("sampling", o.sampling, {"fresh", "pass"},
-                              "fresh: every batch a new random subset, as the authors do; pass: "
-                              "every sample once an epoch");
-    o.start = table.Choice("start", o.start, {"common", "private"},
-                           "of the code buffers: common: a sample starts at its classes' codes, "
-                           "drawn alike at every silo; private: at random, as the authors do");
     return o;
   }
 };
 
-class Dcmh final : public HashModel {
+class Dcmh final : public TwoNetworks {
  public:
   Dcmh(const ModelShape& shape, const DcmhOptions& options, Random random)
-      : HashModel(shape), options_(options) {
-    AddLinear("image.hidden", shape.image_dims, options.hidden_image, options.deviation, random);
-    AddLinear("image.hash", options.hidden_image, options.bits, options.deviation, random);
-    AddLinear("text.hidden", shape.text_dims, options.hidden_text, options.deviation, random);
-    AddLinear("text.hash", options.hidden_text, options.bits, options.deviation, random);
-  }
+      : TwoNetworks(shape, options.networks, random), options_(options) {}
 
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
+  const DcmhOptions& options() const { return options_; }
+
+ protected:
   Encoded Forward(Modality modality, const torch::Tensor& x) const override {
-    const std::string net = NameOf(modality);
-    Encoded out;
-    out.hidden = torch::relu(ApplyLinear(net + ".hidden", x));
-    out.raw = ApplyLinear(net + ".hash", out.hidden);
+    Encoded out = TwoNetworks::Forward(modality, x);
     out.output = out.raw;
     return out;
   }
-
-  int64_t code_dims() const override { return options_.bits; }
-  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
-  const DcmhOptions& options() const { return options_; }
 
  private:
   DcmhOptions options_;
@@ -77,8 +51,8 @@ class DcmhLearner final : public Learner {
  public:
   DcmhLearner(const Dcmh& model, const Silo& silo, Random& own, Random& common)
       : model_(model), silo_(silo) {
-    const int64_t n = silo.size(), bits = model.options().bits;
-    if (model.options().start == "common") {
+    const int64_t n = silo.size(), bits = model.code_dims();
+    if (model.options().networks.common_start) {
       // The first epoch pulls a class to the sum of its buffers.  Drawn alone,
       // every silo would pull it elsewhere.
       const torch::Tensor& L = silo.all.labels;
@@ -93,7 +67,7 @@ class DcmhLearner final : public Learner {
   }
 
   std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
-    return PlanAlternating(silo_.size(), batch, model_.options().sampling == "fresh", random);
+    return PlanAlternating(silo_.size(), batch, model_.options().networks.fresh, random);
   }
 
   torch::Tensor Loss(const Step& step, Seen& seen) override {

@@ -14,75 +14,51 @@
 // one level: a in place of beta, neither L1 nor eta.
 
 #include "crossilo/base/error.h"
-#include "crossilo/models/alternating.h"
-#include "crossilo/models/hash_model.h"
+#include "crossilo/models/two_networks.h"
 #include "crossilo/tensors/random_tensor.h"
 
 namespace crossilo {
 namespace {
 
 struct ShdchOptions {
-  int64_t bits = 32;
-  int64_t hidden_image = 1024, hidden_text = 1024;
+  TwoNetworkOptions networks;
   // The weight of a lone level has a key of its own: a default that hung on
   // the dataset's levels could not be written into a run's resolved settings.
   double a = 0.5, alpha = 0.3, beta = 0.7, gamma = 1, eta = 100;
-  double deviation = -1;
-  std::string sampling = "pass", start = "common", class_codes = "sign", divide = "samples";
+  bool by_samples = true, sigmoid = false;
 
   static ShdchOptions From(const Config& table) {
-    ShdchOptions o;
-    o.bits = ReadBits(table);
-    o.hidden_image =
-        table.Int("hidden_image", o.hidden_image, "width of the image hidden layer", 1);
-    o.hidden_text = table.Int("hidden_text", o.hidden_text, "width of the text hidden layer", 1);
+    ShdchOptions o{.networks = TwoNetworkOptions::From(table)};
     o.a = table.Real("a", o.a, "weight of the match with class codes, learning one label level", 0);
     o.alpha = table.Real("alpha", o.alpha, "weight of the match with coarse class codes", 0);
     o.beta = table.Real("beta", o.beta, "weight of the match with fine class codes, of two", 0);
     o.gamma = table.Real("gamma", o.gamma, "weight of |B - F|^2, codes near their signs", 0);
     o.eta = table.Real("eta", o.eta, "weight of fine class codes matching their coarse one's", 0);
-    o.deviation = table.Real("init_deviation", o.deviation,
-                             "initial weights are normal with this deviation; negative: uniform in "
-                             "+-1/sqrt(inputs)");
-    o.sampling = table.Choice("sampling", o.sampling, {"fresh", "pass"},
-                              "fresh: every batch a new random subset, as the authors do; pass: "
-                              "every sample once an epoch");
-    o.start = table.Choice("start", o.start, {"common", "private"},
-                           "of class codes and code buffers: common: class codes drawn alike at "
-                           "every silo, a sample starts at its classes'; private: all at random, "
-                           "as the authors do");
-    o.divide = table.Choice("divide", o.divide, {"samples", "batch"},
-                            "the loss: by batch and the silo's samples, as the authors do, so that "
-                            "small silos have large gradients; or by the batch alone");
-    o.class_codes = table.Choice("class_codes", o.class_codes, {"sign", "sigmoid"},
-                                 "what class codes are made of: sign: -1 and 1; sigmoid: reals "
-                                 "between 0 and 1, as in the code of PEPFCH");
+    o.by_samples =
+        table.Choice("divide", "samples", {"samples", "batch"},
+                     "the loss: by batch and the silo's samples, as the authors do, so "
+                     "that small silos have large gradients; or by the batch alone") == "samples";
+    o.sigmoid = table.Choice("class_codes", "sign", {"sign", "sigmoid"},
+                             "what class codes are made of: sign: -1 and 1; sigmoid: reals "
+                             "between 0 and 1, as in the code of PEPFCH") == "sigmoid";
     return o;
   }
 };
 
-class Shdch final : public HashModel {
+class Shdch final : public TwoNetworks {
  public:
   Shdch(const ModelShape& shape, const ShdchOptions& options, Random random)
-      : HashModel(shape), options_(options) {
-    AddLinear("image.hidden", shape.image_dims, options.hidden_image, options.deviation, random);
-    AddLinear("image.hash", options.hidden_image, options.bits, options.deviation, random);
-    AddLinear("text.hidden", shape.text_dims, options.hidden_text, options.deviation, random);
-    AddLinear("text.hash", options.hidden_text, options.bits, options.deviation, random);
-  }
+      : TwoNetworks(shape, options.networks, random), options_(options) {}
 
+  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
+  const ShdchOptions& options() const { return options_; }
+
+ protected:
   Encoded Forward(Modality modality, const torch::Tensor& x) const override {
-    const std::string net = NameOf(modality);
-    Encoded out;
-    out.hidden = torch::relu(ApplyLinear(net + ".hidden", x));
-    out.raw = ApplyLinear(net + ".hash", out.hidden);
+    Encoded out = TwoNetworks::Forward(modality, x);
     out.output = torch::tanh(out.raw);
     return out;
   }
-
-  int64_t code_dims() const override { return options_.bits; }
-  std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
-  const ShdchOptions& options() const { return options_; }
 
  private:
   ShdchOptions options_;
@@ -111,24 +87,24 @@ class ShdchLearner final : public Learner {
       levels_ = {{"Y", o.a, silo.all.labels, {}}};
     }
     // Drawn alone, the silos would ask one class for different codes.
-    Random& random = o.start == "common" ? common : own;
+    Random& random = o.networks.common_start ? common : own;
     const torch::Device device = silo.all.labels.device();
     for (Level& level : levels_) {
-      level.Y = Signs(RandomNormal({level.L.size(1), o.bits}, random)).to(device);
+      level.Y = Signs(RandomNormal({level.L.size(1), o.networks.bits}, random)).to(device);
     }
-    if (o.start == "common") {
+    if (o.networks.common_start) {
       const Level& fine = levels_.back();
       F_ = fine.L.mm(fine.Y) / fine.L.sum(1, /*keepdim=*/true).clamp_min(1);
       G_ = F_.clone();
     } else {
-      F_ = RandomNormal({silo.size(), o.bits}, own).to(device);
-      G_ = RandomNormal({silo.size(), o.bits}, own).to(device);
+      F_ = RandomNormal({silo.size(), o.networks.bits}, own).to(device);
+      G_ = RandomNormal({silo.size(), o.networks.bits}, own).to(device);
     }
     B_ = Signs(F_ + G_);
   }
 
   std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
-    return PlanAlternating(silo_.size(), batch, model_.options().sampling == "fresh", random);
+    return PlanAlternating(silo_.size(), batch, model_.options().networks.fresh, random);
   }
 
   // L_x = 1/(n b) { sum over levels of weight |r L_b - f Y^T|^2 + gamma |B_b - f|^2 }
@@ -145,17 +121,18 @@ class ShdchLearner final : public Learner {
     const ShdchOptions& o = model_.options();
     torch::Tensor loss = o.gamma * (B_.index_select(0, rows) - f).square().sum();
     for (const Level& level : levels_) {
-      const torch::Tensor target = static_cast<double>(o.bits) * level.L.index_select(0, rows);
+      const torch::Tensor target =
+          static_cast<double>(o.networks.bits) * level.L.index_select(0, rows);
       loss = loss + level.weight * (target - f.mm(level.Y.t())).square().sum();
     }
-    const double n = o.divide == "samples" ? static_cast<double>(silo_.size()) : 1;
+    const double n = o.by_samples ? static_cast<double>(silo_.size()) : 1;
     return loss / (n * static_cast<double>(f.size(0)));
   }
 
   // B = sign(gamma (F + G)), then the class codes: those of each level given
   // the other's as they stand, so that no step raises J.
   void EndEpoch() override {
-    const double r = static_cast<double>(model_.options().bits), eta = model_.options().eta;
+    const double r = static_cast<double>(model_.code_dims()), eta = model_.options().eta;
     const torch::Tensor both = F_ + G_, gram = F_.t().mm(F_) + G_.t().mm(G_);
     B_ = Signs(both);
     if (levels_.size() == 1) {  // a is a common factor
@@ -187,7 +164,7 @@ class ShdchLearner final : public Learner {
   // class codes meets Q_k - sum_{j != k} M_jk Y_j and wants its sign.  Where
   // that is 0 either sign is as good and y_k stays.
   void Sweep(const torch::Tensor& Q, const torch::Tensor& M, torch::Tensor& Y) const {
-    const bool sigmoid = model_.options().class_codes == "sigmoid";
+    const bool sigmoid = model_.options().sigmoid;
     const torch::Tensor others = M - M.diag().diag();
     for (int64_t k = 0; k < Y.size(1); ++k) {
       torch::Tensor y = Y.select(1, k);
