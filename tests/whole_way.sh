@@ -61,4 +61,5 @@ done
 grep -q '"map_dealt"' proto-1/summary.json || fail "no map_dealt in the summary"
 grep -q 'mean over 2 silos' proto-1/summary.json || fail "judged other silos than asked for"
 expect "against fedavg" "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg
+expect "proto, " "$CROSSILO" compare proto-1 proto-2 --silos --measure ndcg@10
 expect '"against"' "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg --json

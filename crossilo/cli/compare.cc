@@ -17,6 +17,7 @@ struct CompareArguments {
   std::vector<std::string> runs;
   std::string measure = "map";
   std::string against;  // a name; "" for no differences
+  bool silos = false;   // a row a silo
   bool json = false;
 };
 
@@ -75,17 +76,36 @@ Json ReadSummary(const fs::path& run) {
   return summary;
 }
 
+// The run as a whole, or as many as it has silos that were judged, each with
+// that silo's measures.
+std::vector<Json> RowsOf(const Json& summary, bool by_silo) {
+  if (!by_silo) return {summary};
+  std::vector<Json> rows;
+  for (const Json& silo : summary["silos"]) {
+    if (!silo.contains("map")) continue;
+    Json row = summary;
+    row.update(silo);
+    row["name"] = summary["name"].get<std::string>() + ", " + silo["name"].get<std::string>();
+    rows.push_back(row);
+  }
+  if (rows.empty()) throw Error("--silos: this run was not judged silo by silo");
+  return rows;
+}
+
 // In the order in which they were named.
 std::vector<Group> Grouped(const CompareArguments& arguments) {
   std::vector<Group> groups;
   std::map<std::string, size_t> known;
+  std::vector<Json> rows;
   for (const std::string& run : arguments.runs) {
-    const Json s = ReadSummary(run);
+    for (Json& row : RowsOf(ReadSummary(run), arguments.silos)) rows.push_back(std::move(row));
+  }
+  for (const Json& s : rows) {
     if (!s.contains(arguments.measure)) {
       throw Error(
-          "{}: has no '{}'; a summary has map, map@N, ndcg@N, precision@N, recall@N for "
+          "a run of {} has no '{}'; a summary has map, map@N, ndcg@N, precision@N, recall@N for "
           "the N of evaluate.at",
-          run, arguments.measure);
+          s["name"].get<std::string>(), arguments.measure);
     }
     Json key;
     for (const char* part :
@@ -178,6 +198,8 @@ void AddCompare(CLI::App& app) {
   command->add_option("--against", arguments->against,
                       "A method's name: differences to it on the same seeds; a mean below its "
                       "spread is called nothing");
+  command->add_flag("--silos", arguments->silos,
+                    "A row a silo, where silos were judged one by one");
   command->add_flag("--json", arguments->json, "As JSON");
   command->footer("\nExample:\n  crossilo compare runs/local-* runs/fedavg-* --measure map@50\n");
   command->callback([arguments] { Compare(*arguments); });
