@@ -72,14 +72,13 @@ case $table in
     run pl-parallel plfedcmh method.order=parallel name=plfedcmh-parallel
     run pl-frozen plfedcmh method.hn_rate=0.0 name=plfedcmh-frozen
     run pfedcmh plfedcmh method.layered=identity name=pfedcmh
-    run lfedcmh plfedcmh method.proto=false name=lfedcmh
     run fedavg fedavg
     run fedavg-private fedavg model.start=private name=fedavg-private-start
     run fedcmr fedcmr
     run fedcmr-sharpness0 fedcmr method.sharpness=0.0 name=fedcmr-sharpness-0 ;;
   fashion-real)
     against=fedavg-real
-    for method in local-real fedavg-real fedcmr-real fedscmr; do run $method $method; done ;;
+    for method in local-real fedavg-real fedscmr; do run $method $method; done ;;
   wikipedia-d5)
     all; run centralized centralized
     run scaffold-batch scaffold model.divide=batch name=scaffold-divide-batch
@@ -89,7 +88,9 @@ case $table in
     here=wikipedia/iid; against=local-real; real; run centralized-real centralized-real ;;
   wikipedia-dir)
     here=wikipedia/dir; against=local-real
-    real partition.kind=dirichlet partition.beta=0.5 ;;
+    real partition.kind=dirichlet partition.beta=0.5
+    run fedscmr-all-nophi fedscmr partition.kind=dirichlet partition.beta=0.5 method.agg=all \
+      method.phi=false name=fedscmr-all-layers-without-Phi ;;
   *) echo "no table '$table'; the head of this file names them" >&2; exit 2 ;;
 esac
 "$crossilo" compare --against $against "${runs[@]}"
