@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 TEST(Experiment, APresetFillsWhatTheFileLeavesOpen) {
   const Experiment plain = ReadExperiment(Config());
   EXPECT_EQ(plain.training.optimizer.kind, "adam");
-  const Experiment paper =
-      ReadExperiment(Config::Parse("[model]\npreset = 'paper'\n[training]\nbatch = 7\n", "x"));
+  const Experiment paper = ReadExperiment(
+      Config::Parse("[model]\nbase = 'dcmh'\npreset = 'paper'\n[training]\nbatch = 7\n", "x"));
   EXPECT_EQ(paper.training.optimizer.kind, "sgd");
   EXPECT_NEAR(paper.training.optimizer.learning_rate, std::pow(10, -1.5), 1e-9);
   EXPECT_EQ(paper.training.batch, 7);  // the file's own word stands
