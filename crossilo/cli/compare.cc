@@ -78,7 +78,9 @@ Json ReadSummary(const fs::path& run) {
 
 // The run as a whole, or as many as it has silos that were judged, each with
 // that silo's measures.
-std::vector<Json> RowsOf(const Json& summary, bool by_silo) {
+std::vector<Json> RowsOf(const std::string& run, bool by_silo) {
+  Json summary = ReadSummary(run);
+  summary["run"] = run;
   if (!by_silo) return {summary};
   std::vector<Json> rows;
   for (const Json& silo : summary["silos"]) {
@@ -88,7 +90,7 @@ std::vector<Json> RowsOf(const Json& summary, bool by_silo) {
     row["name"] = summary["name"].get<std::string>() + ", " + silo["name"].get<std::string>();
     rows.push_back(row);
   }
-  if (rows.empty()) throw Error("--silos: this run was not judged silo by silo");
+  if (rows.empty()) throw Error("{}: was not judged silo by silo; leave out --silos", run);
   return rows;
 }
 
@@ -98,14 +100,14 @@ std::vector<Group> Grouped(const CompareArguments& arguments) {
   std::map<std::string, size_t> known;
   std::vector<Json> rows;
   for (const std::string& run : arguments.runs) {
-    for (Json& row : RowsOf(ReadSummary(run), arguments.silos)) rows.push_back(std::move(row));
+    for (Json& row : RowsOf(run, arguments.silos)) rows.push_back(std::move(row));
   }
   for (const Json& s : rows) {
     if (!s.contains(arguments.measure)) {
       throw Error(
-          "a run of {} has no '{}'; a summary has map, map@N, ndcg@N, precision@N, recall@N for "
+          "{}: has no '{}'; a summary has map, map@N, ndcg@N, precision@N, recall@N for "
           "the N of evaluate.at",
-          s["name"].get<std::string>(), arguments.measure);
+          s["run"].get<std::string>(), arguments.measure);
     }
     Json key;
     for (const char* part :
