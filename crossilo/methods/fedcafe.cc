@@ -15,15 +15,16 @@
 // is the base's loss on O; its buffers hold V_E.
 
 #include <cmath>
-#include <numeric>
 
 #include "crossilo/base/error.h"
 #include "crossilo/methods/averaging.h"
 #include "crossilo/methods/fedcafe_losses.h"
 #include "crossilo/methods/memory.h"
+#include "crossilo/methods/mixing_rule.h"
 #include "crossilo/methods/trainer.h"
 #include "crossilo/models/encode.h"
 #include "crossilo/models/head.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 namespace {
@@ -89,7 +90,7 @@ class FedCafeClient final : public Client {
 
   Update Train(int round) override {
     if (o_.l_c) {  // the received model sees every sample once a round, not once a batch
-      seen_globally_ = 0.5 * (Unit(Codes(Modality::kImage)) + Unit(Codes(Modality::kText)));
+      seen_globally_ = 0.5 * (UnitRows(Codes(Modality::kImage)) + UnitRows(Codes(Modality::kText)));
     }
     TrainingHooks hooks;
     if (o_.l_e || o_.l_c || o_.l_p) {
@@ -174,14 +175,7 @@ class FedCafeServer final : public Server {
     Random random(seed_, {rounds_}, "global memory");
     P_g_ = GlobalMemory(P_k, memory_options_, random);
     if (!o_.wa) return;
-    const std::vector<double> a = WeightsOf(P_k, random);
-    size_t k = 0;
-    TensorMap sum;
-    for (const auto& [silo, sent] : round.gathered) {  // Eq. 11
-      const TensorMap share = a[k++] * Under("w/", sent);
-      sum = sum.empty() ? share : sum + share;
-    }
-    global_ = sum;
+    global_ = MixedWeights(round.gathered, WeightsOf(P_k, random));  // Eq. 11
   }
 
   TensorMap Global() const override { return global_; }
@@ -205,15 +199,9 @@ class FedCafeServer final : public Server {
   // not fit the global one, and such a silo weighs more on purpose.
   std::vector<double> WeightsOf(const std::vector<torch::Tensor>& P_k, Random& random) const {
     const auto S = SameMeaning(P_g_, P_k, memory_options_, random);
-    std::vector<double> a;
-    for (size_t k = 0; k < P_k.size(); ++k) a.push_back(MemorySimilarity(P_g_, P_k[k], S[k]));
-    const double most = *std::max_element(a.begin(), a.end());
-    if (!o_.log_form) {
-      for (double& x : a) x = std::exp(x - most);
-    }
-    const double sum = std::accumulate(a.begin(), a.end(), 0.0);
-    for (double& x : a) x /= sum;
-    return a;
+    std::vector<double> Sim;
+    for (size_t k = 0; k < P_k.size(); ++k) Sim.push_back(MemorySimilarity(P_g_, P_k[k], S[k]));
+    return o_.log_form ? Shares(Sim) : Softmax(Sim);
   }
 
   FedCafeOptions o_;

@@ -4,11 +4,6 @@
 
 namespace crossilo {
 
-// Rows of length 1; a row of zeros stays one.
-inline torch::Tensor Unit(const torch::Tensor& a) {
-  return a * (a.square().sum(1, /*keepdim=*/true) + 1e-24).rsqrt();
-}
-
 // The terms that FedCAFE adds to one modality's batch.  A weight of 0 leaves a
 // term out.
 struct CafeWeights {

@@ -9,6 +9,7 @@
 #include "crossilo/methods/method.h"
 #include "crossilo/models/encode.h"
 #include "crossilo/tensors/random_tensor.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 namespace {
@@ -68,7 +69,7 @@ TEST(FedCafe, AllSwitchesOffIsFedAvgToTheBit) {
 
 TEST(FedCafe, LossesByHand) {
   const torch::Tensor O = torch::tensor({{1.0f, 0.0f}, {1.0f, 1.0f}});
-  const torch::Tensor other = Unit(torch::tensor({{0.0f, 2.0f}, {3.0f, 3.0f}}));
+  const torch::Tensor other = UnitRows(torch::tensor({{0.0f, 2.0f}, {3.0f, 3.0f}}));
   const CafeLoss c = CafeTerms({.O = O, .globally = other}, {.eta = 2});
   EXPECT_NEAR(c.l_c, (1 - 0 + 1 - 1) / 2.0, 1e-6);
   EXPECT_NEAR(c.sum.item<double>(), 2 * c.l_c, 1e-6);
@@ -94,7 +95,7 @@ TEST(FedCafe, LossesByHand) {
 TEST(FedCafe, GradientsAreThoseOfThePlainFormulas) {
   Random random(4);
   const auto normal = [&](int64_t n, int64_t d) { return RandomNormal({n, d}, random); };
-  const torch::Tensor P = normal(3, 5), u = Unit(normal(4, 5));
+  const torch::Tensor P = normal(3, 5), u = UnitRows(normal(4, 5));
   const torch::Tensor labels = torch::eye(3).index_select(0, torch::tensor({0, 2, 2, 1}));
   for (bool normalised : {false, true}) {
     for (bool enhanced : {true, false}) {
@@ -106,7 +107,7 @@ TEST(FedCafe, GradientsAreThoseOfThePlainFormulas) {
 
       const torch::Tensor V = enhanced ? O + torch::tanh(O) * torch::softmax(Z, 1).mm(P) : O;
       const torch::Tensor l_e = 1 - torch::cosine_similarity(V, O, 1).mean();
-      const torch::Tensor l_c = 1 - (Unit(V) * u).sum(1).mean();
+      const torch::Tensor l_c = 1 - (UnitRows(V) * u).sum(1).mean();
       const torch::Tensor log_Lhat = torch::log_softmax(Z, 1);
       const torch::Tensor l_p =
           normalised ? -(labels * log_Lhat).sum(1).mean() : -(labels * log_Lhat).mean();

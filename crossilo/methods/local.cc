@@ -15,15 +15,8 @@ class LocalClient final : public Client {
 
   Update Train(int round) override { return {.loss = trainer_.Run(round).loss}; }
 
-  TensorMap State() const override {
-    TensorMap state = Prefixed("trainer/", trainer_.State());
-    state.merge(Prefixed("weights/", Weights(trainer_.model())));
-    return state;
-  }
-  void SetState(const TensorMap& state) override {
-    trainer_.SetState(Under("trainer/", state));
-    SetWeights(trainer_.model(), Under("weights/", state));
-  }
+  TensorMap State() const override { return trainer_.StateAndWeights(); }
+  void SetState(const TensorMap& state) override { trainer_.SetStateAndWeights(state); }
 
  private:
   Trainer trainer_;

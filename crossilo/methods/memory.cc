@@ -1,13 +1,10 @@
 #include "crossilo/methods/memory.h"
 
 #include "crossilo/tensors/kmeans.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 namespace {
-
-torch::Tensor UnitRows(const torch::Tensor& a) {
-  return a / a.norm(2, 1, /*keepdim=*/true).clamp_min(1e-12);
-}
 
 // Rows 0, 1, ..., again from 0 where there are fewer than wanted.
 torch::Tensor Repeated(const torch::Tensor& rows, int64_t wanted) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "crossilo/tensors/tensor_map.h"
 
 namespace crossilo {
 
@@ -49,6 +52,18 @@ inline std::vector<double> Softmax(std::vector<double> x) {
   const double most = *std::max_element(x.begin(), x.end());
   for (double& one : x) one = std::exp(one - most);
   return Shares(std::move(x));
+}
+
+// sum_k shares_k W_k of the silos' "w/<name>", in the order of their ids.
+inline TensorMap MixedWeights(const std::map<int, TensorMap>& gathered,
+                              const std::vector<double>& shares) {
+  TensorMap W = ZerosLike(Under("w/", gathered.begin()->second));
+  size_t k = 0;
+  for (const auto& [silo, sent] : gathered) {
+    for (auto& [name, sum] : W) sum.add_(sent.at("w/" + name), shares[k]);
+    ++k;
+  }
+  return W;
 }
 
 }  // namespace crossilo

@@ -11,12 +11,12 @@
 // it took part in, never merged ones.  In its first round a silo has none, and
 // there, as with mu = 0, it is FedAvg.
 
-#include <algorithm>
 #include <map>
 
 #include "crossilo/methods/averaging.h"
 #include "crossilo/methods/contrast.h"
 #include "crossilo/methods/trainer.h"
+#include "crossilo/models/encode.h"
 
 namespace crossilo {
 namespace {
@@ -54,7 +54,8 @@ class MoonClient final : public Client {
   MoonClient(const ClientSetup& setup, const Config& table)
       : trainer_(setup),
         weight_(AveragingWeight(table, trainer_.samples())),
-        options_(MoonOptions::From(table)) {}
+        options_(MoonOptions::From(table)),
+        part_(options_.representation == "hidden" ? &Encoded::hidden : &Encoded::code) {}
 
   void Receive(const TensorMap& w) override { SetWeights(trainer_.model(), w); }
 
@@ -89,23 +90,10 @@ class MoonClient final : public Client {
  private:
   static std::string PoolName(size_t i) { return "previous/" + std::to_string(i) + "/"; }
 
-  const torch::Tensor& Representation(const Encoded& encoded) const {
-    return options_.representation == "hidden" ? encoded.hidden : encoded.code;
-  }
-
   // One row a sample, by the weights that the model has now.
-  torch::Tensor RepresentAll(Modality modality) const {
-    torch::NoGradGuard no_grad;
-    constexpr int64_t kBlock = 2048;
+  torch::Tensor RepresentAll(Modality m) const {
     const Batch& all = trainer_.silo().all;
-    const torch::Tensor& x = modality == Modality::kImage ? all.image : all.text;
-    std::vector<torch::Tensor> blocks;
-    // An empty silo gives one empty block.
-    for (int64_t at = 0; at == 0 || at < x.size(0); at += kBlock) {
-      const torch::Tensor some = x.slice(0, at, std::min(x.size(0), at + kBlock));
-      blocks.push_back(Representation(trainer_.model().Encode(modality, some)));
-    }
-    return torch::cat(blocks);
+    return EncodeAll(trainer_.model(), m, m == Modality::kImage ? all.image : all.text, part_);
   }
 
   // The features are frozen and encoders have no dropout, so that once a round
@@ -126,7 +114,7 @@ class MoonClient final : public Client {
                               const Seen& seen) const {
     std::vector<LossTerm> terms;
     for (Modality m : step.trains) {
-      const torch::Tensor& z = Representation(seen.of(m));
+      const torch::Tensor& z = seen.of(m).*part_;
       if (!z.defined()) continue;
       const Frozen& all = frozen.at(m);
       const torch::Tensor rows = step.rows.to(z.device());
@@ -142,7 +130,8 @@ class MoonClient final : public Client {
   Trainer trainer_;
   double weight_;
   MoonOptions options_;
-  std::vector<TensorMap> pool_;  // oldest first
+  torch::Tensor Encoded::*part_;  // z
+  std::vector<TensorMap> pool_;   // oldest first
 };
 
 }  // namespace

@@ -120,15 +120,8 @@ Update PrototypeClient::Train(int round) {
   return update;
 }
 
-TensorMap PrototypeClient::State() const {
-  TensorMap state = Prefixed("trainer/", trainer_.State());
-  state.merge(Prefixed("weights/", Weights(trainer_.model())));
-  return state;
-}
+TensorMap PrototypeClient::State() const { return trainer_.StateAndWeights(); }
 
-void PrototypeClient::SetState(const TensorMap& state) {
-  trainer_.SetState(Under("trainer/", state));
-  SetWeights(trainer_.model(), Under("weights/", state));
-}
+void PrototypeClient::SetState(const TensorMap& state) { trainer_.SetStateAndWeights(state); }
 
 }  // namespace crossilo

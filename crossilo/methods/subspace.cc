@@ -82,15 +82,8 @@ class MixedClient final : public Client {
     W_old_.clear();
   }
 
-  TensorMap State() const override {
-    TensorMap state = Prefixed("trainer/", trainer_.State());
-    state.merge(Prefixed("weights/", Weights(trainer_.model())));
-    return state;
-  }
-  void SetState(const TensorMap& state) override {
-    trainer_.SetState(Under("trainer/", state));
-    SetWeights(trainer_.model(), Under("weights/", state));
-  }
+  TensorMap State() const override { return trainer_.StateAndWeights(); }
+  void SetState(const TensorMap& state) override { trainer_.SetStateAndWeights(state); }
 
  private:
   TensorMap Travelling() const {
@@ -163,14 +156,7 @@ class MixingServer final : public Server {
   void Merge(const Merged& round) override {
     std::vector<Contribution> all;
     for (const auto& [silo, sent] : round.gathered) all.push_back(ContributionIn(sent));
-    const std::vector<double> f = rule_(all);
-    TensorMap W = ZerosLike(Under("w/", round.gathered.begin()->second));
-    size_t k = 0;
-    for (const auto& [silo, sent] : round.gathered) {
-      for (auto& [name, sum] : W) sum.add_(sent.at("w/" + name), f[k]);
-      ++k;
-    }
-    W_ = std::move(W);
+    W_ = MixedWeights(round.gathered, rule_(all));
   }
 
   TensorMap Global() const override { return all_layers_ ? W_ : TensorMap(); }

@@ -32,4 +32,15 @@ void Trainer::SetState(const TensorMap& state) {
   if (setup_.training.keep_optimizer) optimizer_.SetState(Under("optimizer/", state));
 }
 
+TensorMap Trainer::StateAndWeights() const {
+  TensorMap state = Prefixed("trainer/", State());
+  state.merge(Prefixed("weights/", Weights(model())));
+  return state;
+}
+
+void Trainer::SetStateAndWeights(const TensorMap& state) {
+  SetState(Under("trainer/", state));
+  SetWeights(model(), Under("weights/", state));
+}
+
 }  // namespace crossilo

@@ -25,6 +25,9 @@ class Trainer {
 
   TensorMap State() const;
   void SetState(const TensorMap& state);
+  // With the model's weights, for a silo that keeps its own from round to round.
+  TensorMap StateAndWeights() const;
+  void SetStateAndWeights(const TensorMap& state);
 
  private:
   ClientSetup setup_;

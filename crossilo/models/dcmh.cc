@@ -9,7 +9,7 @@
 // F and G hold the last codes of all of the silo's samples; a step renews its
 // own rows, trains one network and takes all other rows as constants.
 
-#include "crossilo/base/error.h"
+#include "crossilo/models/require_labels.h"
 #include "crossilo/models/two_networks.h"
 #include "crossilo/tensors/random_tensor.h"
 
@@ -116,11 +116,7 @@ class DcmhLearner final : public Learner {
 };
 
 std::unique_ptr<Learner> Dcmh::Learn(const Silo& silo, Random own, Random common) {
-  if (!silo.all.labels.defined()) {
-    throw Error(
-        "dcmh learns from labels and this dataset has none; use an unsupervised base such "
-        "as ucch");
-  }
+  RequireLabels(silo, "dcmh");
   return std::make_unique<DcmhLearner>(*this, silo, own, common);
 }
 

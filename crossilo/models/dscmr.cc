@@ -9,9 +9,9 @@
 //           th = 1/2 cos, Sim = Y Y^T
 //   term3 = mean_i |u_i - v_i|
 
-#include "crossilo/base/error.h"
 #include "crossilo/models/common_space.h"
 #include "crossilo/models/hash_model.h"
+#include "crossilo/models/require_labels.h"
 
 namespace crossilo {
 namespace {
@@ -93,11 +93,7 @@ class DscmrLearner final : public Learner {
 };
 
 std::unique_ptr<Learner> Dscmr::Learn(const Silo& silo, Random, Random) {
-  if (!silo.all.labels.defined()) {
-    throw Error(
-        "dscmr learns from labels and this dataset has none; use an unsupervised base such "
-        "as ucch");
-  }
+  RequireLabels(silo, "dscmr");
   return std::make_unique<DscmrLearner>(*this, silo);
 }
 

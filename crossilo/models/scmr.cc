@@ -16,9 +16,9 @@
 // |.| is the mean length of the rows (norm = row) or, as printed, Frobenius
 // norms, divided by the number of rows in (1) only.
 
-#include "crossilo/base/error.h"
 #include "crossilo/models/common_space.h"
 #include "crossilo/models/hash_model.h"
+#include "crossilo/models/require_labels.h"
 
 namespace crossilo {
 namespace {
@@ -161,11 +161,7 @@ class ScmrLearner final : public Learner {
 };
 
 std::unique_ptr<Learner> Scmr::Learn(const Silo& silo, Random, Random) {
-  if (!silo.all.labels.defined()) {
-    throw Error(
-        "scmr learns from labels and this dataset has none; use an unsupervised base such "
-        "as ucch");
-  }
+  RequireLabels(silo, "scmr");
   return std::make_unique<ScmrLearner>(*this, silo);
 }
 

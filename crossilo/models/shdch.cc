@@ -14,6 +14,7 @@
 // one level: a in place of beta, neither L1 nor eta.
 
 #include "crossilo/base/error.h"
+#include "crossilo/models/require_labels.h"
 #include "crossilo/models/two_networks.h"
 #include "crossilo/tensors/random_tensor.h"
 
@@ -181,11 +182,7 @@ class ShdchLearner final : public Learner {
 };
 
 std::unique_ptr<Learner> Shdch::Learn(const Silo& silo, Random own, Random common) {
-  if (!silo.all.labels.defined()) {
-    throw Error(
-        "shdch learns from labels and this dataset has none; use an unsupervised base such "
-        "as ucch");
-  }
+  RequireLabels(silo, "shdch");
   if (shape().coarse_classes > 0 && !silo.all.coarse.defined()) {
     throw Error("shdch is built for {} coarse classes and silo '{}' has no labels of that level",
                 shape().coarse_classes, silo.name);

@@ -48,7 +48,6 @@ TEST(Shdch, LossOfOneLevelWorkedByHand) {
 }
 
 TEST(Shdch, DividedByTheBatchAloneTheLossIsNTimesAsLarge) {
-  Random random(3);
   Silo silo;
   silo.all = {torch::ones({5, 1}), torch::ones({5, 1}), torch::ones({5, 1}), {}};
   double loss[2];

@@ -14,6 +14,7 @@
 
 #include "crossilo/models/hash_model.h"
 #include "crossilo/tensors/random_tensor.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 namespace {
@@ -45,11 +46,6 @@ struct UcchOptions {
   }
 };
 
-// Rows scaled to length 1; a zero row stays zero.
-torch::Tensor Unit(const torch::Tensor& rows) {
-  return rows / rows.norm(2, 1, true).clamp_min(1e-12);
-}
-
 class Ucch final : public HashModel {
  public:
   Ucch(const ModelShape& shape, const UcchOptions& options, Random random)
@@ -74,7 +70,7 @@ class Ucch final : public HashModel {
       out.hidden = torch::relu(ApplyLinear(net + ".hidden" + std::to_string(layer), out.hidden));
     }
     out.raw = ApplyLinear(net + ".hash", out.hidden);
-    out.output = Unit(torch::tanh(out.raw));
+    out.output = UnitRows(torch::tanh(out.raw));
     return out;
   }
 
@@ -133,8 +129,8 @@ class UcchLearner final : public Learner {
     torch::NoGradGuard no_grad;
     const torch::Tensor rows = step.rows.to(V_.device());
     const double d = warming_ ? 0 : model_.options().momentum;
-    const torch::Tensor moved = d * V_.index_select(0, rows) + (1 - d) * Unit(mean_);
-    V_.index_copy_(0, rows, Unit(moved));
+    const torch::Tensor moved = d * V_.index_select(0, rows) + (1 - d) * UnitRows(mean_);
+    V_.index_copy_(0, rows, UnitRows(moved));
   }
 
   TensorMap State() const override {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "crossilo/base/error.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // squared Euclidean distance is 2 - 2 cos, so one algorithm serves both.
 torch::Tensor Prepared(const torch::Tensor& rows, Distance distance) {
   torch::Tensor x = rows.to(torch::kCPU, torch::kFloat).contiguous();
-  if (distance == Distance::kCosine) x = x / x.norm(2, 1, true).clamp_min(1e-12);
+  if (distance == Distance::kCosine) x = UnitRows(x);
   return x;
 }
 
