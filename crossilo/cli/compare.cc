@@ -132,59 +132,63 @@ const Group* Rival(const std::vector<Group>& groups, const Group& group, const s
   return nullptr;
 }
 
-void Compare(const CompareArguments& arguments) {
+std::vector<std::string> Columns(const CompareArguments& arguments) {
   const std::string measure = arguments.measure == "map" ? "mAP" : arguments.measure;
-  std::vector<std::string> columns = {"method",
-                                      "dataset",
-                                      "base",
-                                      "bits",
-                                      "silos",
-                                      "runs",
-                                      measure + " image→text",
-                                      measure + " text→image"};
+  std::vector<std::string> columns = {"method", "dataset", "base", "bits", "silos", "runs"};
+  for (const char* way : {" image→text", " text→image"}) columns.push_back(measure + way);
   if (!arguments.against.empty()) {
-    for (const char* way : {" i→t", " t→i"})
+    for (const char* way : {" i→t", " t→i"}) {
       columns.push_back("against " + arguments.against + way);
+    }
   }
   columns.push_back("MB sent a round");
-  Table table(columns);
+  return columns;
+}
+
+// `rival` is null where there is nothing to be held against.
+std::vector<std::string> RowOf(const Group& group, const Group* rival, bool against) {
+  const Json& s = group.first;
+  double sent = 0;
+  for (const Json& bytes : s["bytes"]["up"]) sent += bytes.get<double>();
+  sent /= std::max<size_t>(1, s["bytes"]["up"].size());
+  std::vector<std::string> row;
+  for (const char* key : {"name", "dataset", "base"}) row.push_back(s[key].get<std::string>());
+  for (size_t count : {s["bits"].get<size_t>(), s["silos"].size(), group.i2t.size()}) {
+    row.push_back(std::to_string(count));
+  }
+  for (auto way : {&Group::i2t, &Group::t2i}) row.push_back(Shown(group.*way));
+  for (auto way : {&Group::i2t, &Group::t2i}) {
+    if (!against) continue;
+    row.push_back(rival == nullptr ? "–" : Verdict(Differences(group, *rival, way)));
+  }
+  row.push_back(fmt::format("{:.2f}", sent / 1e6));
+  return row;
+}
+
+Json JsonOf(const Group& group, const Group* rival, const CompareArguments& arguments) {
+  Json out;
+  for (const char* key : {"name", "dataset", "base", "bits"}) out[key] = group.first[key];
+  out["measure"] = arguments.measure;
+  out["runs"] = group.i2t.size();
+  out["mean"] = {{"i2t", Mean(group.i2t)}, {"t2i", Mean(group.t2i)}};
+  out["deviation"] = {{"i2t", Deviation(group.i2t)}, {"t2i", Deviation(group.t2i)}};
+  if (rival != nullptr) {
+    out["against"] = {{"name", arguments.against},
+                      {"i2t", Differences(group, *rival, &Group::i2t)},
+                      {"t2i", Differences(group, *rival, &Group::t2i)}};
+  }
+  return out;
+}
+
+void Compare(const CompareArguments& arguments) {
+  Table table(Columns(arguments));
   Json all = Json::array();
   const std::vector<Group> groups = Grouped(arguments);
   for (const Group& group : groups) {
-    const Json& s = group.first;
-    double sent = 0;
-    for (const Json& bytes : s["bytes"]["up"]) sent += bytes.get<double>();
-    sent /= std::max<size_t>(1, s["bytes"]["up"].size());
-    std::vector<std::string> row = {s["name"].get<std::string>(),
-                                    s["dataset"].get<std::string>(),
-                                    s["base"].get<std::string>(),
-                                    s["bits"].dump(),
-                                    std::to_string(s["silos"].size()),
-                                    std::to_string(group.i2t.size()),
-                                    Shown(group.i2t),
-                                    Shown(group.t2i)};
     const Group* rival = Rival(groups, group, arguments.against);
-    if (!arguments.against.empty()) {
-      for (auto way : {&Group::i2t, &Group::t2i}) {
-        row.push_back(
-            rival == nullptr || rival == &group ? "–" : Verdict(Differences(group, *rival, way)));
-      }
-    }
-    row.push_back(fmt::format("{:.2f}", sent / 1e6));
-    table.Row(row);
-    all.push_back({{"name", s["name"]},
-                   {"dataset", s["dataset"]},
-                   {"base", s["base"]},
-                   {"bits", s["bits"]},
-                   {"measure", arguments.measure},
-                   {"runs", group.i2t.size()},
-                   {"mean", {{"i2t", Mean(group.i2t)}, {"t2i", Mean(group.t2i)}}},
-                   {"deviation", {{"i2t", Deviation(group.i2t)}, {"t2i", Deviation(group.t2i)}}}});
-    if (rival != nullptr && rival != &group) {
-      all.back()["against"] = {{"name", arguments.against},
-                               {"i2t", Differences(group, *rival, &Group::i2t)},
-                               {"t2i", Differences(group, *rival, &Group::t2i)}};
-    }
+    if (rival == &group) rival = nullptr;
+    table.Row(RowOf(group, rival, !arguments.against.empty()));
+    all.push_back(JsonOf(group, rival, arguments));
   }
   std::fputs(arguments.json ? (all.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
 }
