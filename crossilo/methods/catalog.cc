@@ -24,6 +24,12 @@ const std::vector<Method>& AllMethods() {
   return all;
 }
 
+void Server::SetGlobal(const TensorMap&) {
+  throw Error(
+      "this method's hub cannot go on from weights that another stage trained; use a method such "
+      "as fedavg, fedprox, moon, plfedcmh or pepfch with fedwgan");
+}
+
 const Method& FindMethod(const std::string& name) {
   std::vector<std::string> known;
   for (const Method& method : AllMethods()) {

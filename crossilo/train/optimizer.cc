@@ -51,17 +51,30 @@ void AdamLoop(float* __restrict p, const float* __restrict g, float* __restrict 
   }
 }
 
+void RmsPropLoop(float* __restrict p, const float* __restrict g, float* __restrict v, int64_t n,
+                 const OptimizerOptions& o, float scale) {
+  const float a = static_cast<float>(o.alpha), rate = static_cast<float>(o.learning_rate);
+  const float decay = static_cast<float>(o.weight_decay);
+  const float epsilon = static_cast<float>(o.epsilon);
+  for (int64_t i = 0; i < n; ++i) {
+    const float gradient = scale * g[i] + decay * p[i];
+    v[i] = a * v[i] + (1 - a) * gradient * gradient;
+    p[i] -= rate * gradient / (std::sqrt(v[i]) + epsilon);
+  }
+}
+
 }  // namespace
 
 OptimizerOptions OptimizerOptions::From(const Config& table) {
   OptimizerOptions o;
-  o.kind = table.Choice("optimizer", o.kind, {"sgd", "adam"}, "sgd or adam");
+  o.kind = table.Choice("optimizer", o.kind, {"sgd", "adam", "rmsprop"}, "sgd, adam or rmsprop");
   o.learning_rate = table.Real("learning_rate", o.learning_rate, "step size", 0);
   o.momentum = table.Real("momentum", o.momentum, "of sgd", 0, 1);
   o.weight_decay = table.Real("weight_decay", o.weight_decay, "pull of all weights to zero", 0);
   o.beta1 = table.Real("beta1", o.beta1, "adam: memory of the mean gradient", 0, 1);
   o.beta2 = table.Real("beta2", o.beta2, "adam: memory of the squared gradient", 0, 1);
-  o.epsilon = table.Real("epsilon", o.epsilon, "adam: added to the root", 0);
+  o.epsilon = table.Real("epsilon", o.epsilon, "adam, rmsprop: added to the root", 0);
+  o.alpha = table.Real("alpha", o.alpha, "rmsprop: memory of the squared gradient", 0, 1);
   o.clip = table.Real("clip", o.clip, "largest norm of a step's gradient; 0: no limit", 0);
   return o;
 }
@@ -78,6 +91,8 @@ void Optimizer::Step(TensorMap& parameters, const std::vector<std::string>& name
     if (!parameter.grad().defined()) continue;
     if (options_.kind == "adam") {
       Adam(name, parameter, parameter.grad(), scale);
+    } else if (options_.kind == "rmsprop") {
+      RmsProp(name, parameter, parameter.grad(), scale);
     } else {
       Sgd(name, parameter, parameter.grad(), scale);
     }
@@ -138,6 +153,26 @@ void Optimizer::Adam(const std::string& name, torch::Tensor& parameter,
   m.mul_(options_.beta1).add_(g, 1 - options_.beta1);
   v.mul_(options_.beta2).addcmul_(g, g, 1 - options_.beta2);
   parameter.addcdiv_(m, v.sqrt().mul_(correct_v).add_(options_.epsilon), -step);
+}
+
+// Hinton's, as torch has it: v <- alpha v + (1 - alpha) g^2;
+// w <- w - rate g / (sqrt(v) + epsilon)
+void Optimizer::RmsProp(const std::string& name, torch::Tensor& parameter,
+                        const torch::Tensor& gradient, double scale) {
+  torch::Tensor& v = moments_["v/" + name];
+  if (!v.defined()) v = torch::zeros_like(parameter, torch::MemoryFormat::Contiguous);
+  if (PlainFloats(parameter, gradient)) {
+    float *p = parameter.data_ptr<float>(), *square = v.data_ptr<float>();
+    const float* g = gradient.data_ptr<float>();
+    at::parallel_for(0, parameter.numel(), kGrain, [&](int64_t from, int64_t to) {
+      RmsPropLoop(p + from, g + from, square + from, to - from, options_,
+                  static_cast<float>(scale));
+    });
+    return;
+  }
+  const torch::Tensor g = scale * gradient + options_.weight_decay * parameter;
+  v.mul_(options_.alpha).addcmul_(g, g, 1 - options_.alpha);
+  parameter.addcdiv_(g, v.sqrt().add_(options_.epsilon), -options_.learning_rate);
 }
 
 TensorMap Optimizer::State() const { return Copy(moments_); }

@@ -47,6 +47,14 @@ TEST(Optimizer, AdamIsTorchs) {
       {.kind = "adam", .learning_rate = 0.01, .weight_decay = 0.1, .beta1 = 0.5});
 }
 
+TEST(Optimizer, RmsPropIsTorchs) {
+  ExpectSamePath(
+      [](torch::Tensor& a) {
+        return torch::optim::RMSprop({a}, torch::optim::RMSpropOptions(0.01).weight_decay(0.1));
+      },
+      {.kind = "rmsprop", .learning_rate = 0.01, .weight_decay = 0.1});
+}
+
 TEST(Optimizer, ClipScalesTheWholeStep) {
   // Gradients (3, 0) and (0, 4) have the joint norm 5; clipped to 1 they are
   // (0.6, 0) and (0, 0.8).
