@@ -108,7 +108,9 @@ class Round {
     facts_.loss /= total;
     facts_.bytes_up = bytes_up_;
     merged.mean = combiner.Mean(shares);
+    UseThreads(threads_);  // a hub may train too
     server_.Merge(merged);
+    facts_.hub = server_.facts();
   }
 
   Server& server_;

@@ -25,6 +25,7 @@ struct RoundFacts {
   double loss = 0;                       // mean over silos, by weight
   int64_t bytes_down = 0, bytes_up = 0;  // of all silos together
   double train_seconds = 0, merge_seconds = 0;
+  Facts hub = {};  // what the method says of its merge
 };
 
 // Broadcast, train, merge, in the order that the server's exchange asks for.

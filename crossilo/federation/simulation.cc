@@ -21,6 +21,7 @@ class Simulation::Local final : public Participant {
 
   const HashModel& model() const { return *model_; }
   Client& client() { return *client_; }
+  const Client& client() const { return *client_; }
 
  private:
   const Silo& silo_;
@@ -31,9 +32,9 @@ class Simulation::Local final : public Participant {
 Simulation::Simulation(std::vector<Silo> silos, const MakeModel& make_model, const Method& method,
                        const Config& method_table, const SimulationOptions& options)
     : options_(options), data_(std::move(silos)) {
-  const auto make = [&] {
+  const auto make = [make_model, &method, method_table, seed = options.seed] {
     auto model = make_model();
-    if (method.prepare != nullptr) method.prepare(*model, method_table, options.seed);
+    if (method.prepare != nullptr) method.prepare(*model, method_table, seed);
     return model;
   };
   const int count = static_cast<int>(data_.size());
@@ -41,9 +42,9 @@ Simulation::Simulation(std::vector<Silo> silos, const MakeModel& make_model, con
     locals_.push_back(std::make_unique<Local>(silo, make(), method, method_table, options_, count));
   }
   global_ = make();
-  server_ = method.make_server(
-      {Weights(*global_), count, global_->shape(), global_->code_dims(), options.seed},
-      method_table);
+  server_ = method.make_server({Weights(*global_), count, global_->shape(), global_->code_dims(),
+                                options.seed, options.training, make},
+                               method_table);
 }
 
 Simulation::~Simulation() = default;
@@ -86,6 +87,10 @@ void Simulation::Save(int round) const {
 }
 
 const HashModel& Simulation::SiloModel(int silo) const { return locals_.at(silo)->model(); }
+
+Facts Simulation::SiloFacts(int silo) const { return locals_.at(silo)->client().facts(); }
+
+Facts Simulation::HubFacts() const { return server_->facts(); }
 
 const HashModel& Simulation::GlobalModel() {
   SetWeights(*global_, server_->Global());

@@ -40,6 +40,9 @@ class Simulation {
   // The model that the method is judged by: the silo's own after its last
   // training, or one with the global weights.  Valid until the next round.
   const HashModel& SiloModel(int silo) const;
+  // What the method says of a silo's last training, and of the last merge.
+  Facts SiloFacts(int silo) const;
+  Facts HubFacts() const;
   const HashModel& GlobalModel();
 
  private:

@@ -13,6 +13,7 @@ class AveragingServer final : public Server {
   TensorMap Broadcast(int) const override { return global_; }
   void Merge(const Merged& round) override { global_ = round.mean; }
   TensorMap Global() const override { return global_; }
+  void SetGlobal(const TensorMap& weights) override { global_ = weights; }
   TensorMap State() const override { return global_; }
   void SetState(const TensorMap& state) override { global_ = state; }
 

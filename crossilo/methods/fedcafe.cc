@@ -179,6 +179,7 @@ class FedCafeServer final : public Server {
   }
 
   TensorMap Global() const override { return global_; }
+  void SetGlobal(const TensorMap& weights) override { global_ = weights; }
   TensorMap Context() const override {
     return o_.afe && P_g_.defined() ? TensorMap{{"memory", P_g_}} : TensorMap{};
   }

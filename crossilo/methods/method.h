@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,10 @@
 #include "crossilo/train/local_training.h"
 
 namespace crossilo {
+
+// What an operator may want to know besides losses, by name, such as how many
+// samples a filter kept.
+using Facts = std::map<std::string, double>;
 
 // What one silo sends after its local work.
 struct Update {
@@ -30,6 +35,8 @@ class Client {
   virtual ~Client() = default;
   virtual void Receive(const TensorMap& broadcast) = 0;
   virtual Update Train(int round) = 0;  // rounds count from 1
+  // Of the last training; for the silo's own operator, not for the hub.
+  virtual Facts facts() const { return {}; }
 
   // What must survive a restart; never leaves the silo.
   virtual TensorMap State() const = 0;
@@ -59,8 +66,13 @@ class Server {
   // The weights of the global model; empty where every silo has its own and is
   // judged by it.
   virtual TensorMap Global() const = 0;
+  // Puts weights that a stage has trained further at the hub in the place of
+  // the global model's.  A method whose hub could not go on from them throws
+  // Error.
+  virtual void SetGlobal(const TensorMap& weights);
   // What the global model's head reads besides weights; see HashModel.
   virtual TensorMap Context() const { return {}; }
+  virtual Facts facts() const { return {}; }  // of the last merge
 
   virtual TensorMap State() const = 0;
   virtual void SetState(const TensorMap& state) = 0;
@@ -72,6 +84,8 @@ struct ClientSetup {
   TrainingOptions training;
   uint64_t seed;  // of the run; a silo's streams are named by (seed, round, silo)
   int silos = 1;  // in the federation
+  // What a stage around the method adds to its extra_loss.
+  decltype(TrainingHooks::extra_loss) stage_loss = {};
 };
 
 struct ServerSetup {
@@ -80,6 +94,9 @@ struct ServerSetup {
   ModelShape shape = {};
   int64_t code_dims = 0;
   uint64_t seed = 0;  // of the run
+  TrainingOptions training = {};
+  // For a hub that trains: a model like the silos', at the initial weights.
+  std::function<std::unique_ptr<HashModel>()> make_model = {};
 };
 
 // One federated method, as the catalog knows it.  Both halves read their keys

@@ -9,11 +9,15 @@ namespace crossilo {
 namespace {
 
 // "w/image.hash.weight" and "image.hash.weight" are weights, "d/..." are a
-// method's "d"; anything else is itself.
+// method's "d"; "synthesis/generator/0.weight" is of "synthesis/generator", and
+// anything else is itself.
 std::string GroupOf(const std::string& name, const HashModel& model) {
   const size_t slash = name.find('/');
   const std::string rest = slash == std::string::npos ? name : name.substr(slash + 1);
-  if (model.parameters().count(rest) == 0) return name;
+  if (model.parameters().count(rest) == 0) {
+    const size_t last = name.rfind('/');
+    return last == slash ? name : name.substr(0, last);
+  }
   if (slash == std::string::npos || name.starts_with("w/")) return "weights";
   return name.substr(0, slash) + " of weights";
 }
@@ -43,16 +47,23 @@ void List(const TensorMap& message, const HashModel& model, bool up, bool in_sum
 std::vector<Sent> WhatItSends(const Method& method) {
   const ModelShape shape{512, 1000, 10};
   const Config table = Config::Parse("", "the defaults");
+  const Config unit = Config::Parse("input = 'unit'", "the model's");
   Random random(1);
   Silo silo;
   silo.all = {RandomNormal({20, shape.image_dims}, random),
               RandomNormal({20, shape.text_dims}, random), torch::eye(10).repeat({2, 1})};
-  const auto model = FindModel("dcmh").make(shape, table, Random(1));
-  if (method.prepare != nullptr) method.prepare(*model, table, 1);
+  const auto make = [&] {
+    // Scaled inputs: only then is a generator of such fit to be sent so early.
+    auto model = NewModel(FindModel("dcmh"), shape, unit, Random(1));
+    if (method.prepare != nullptr) method.prepare(*model, table, 1);
+    return model;
+  };
+  const auto model = make();
   const TrainingOptions training{
       .rounds = 2, .local_epochs = 1, .optimizer = {.kind = "adam", .learning_rate = 1e-3}};
   const auto client = method.make_client({silo, *model, training, 1, 1}, table);
-  const auto server = method.make_server({Weights(*model), 1, shape, model->code_dims(), 1}, table);
+  const auto server =
+      method.make_server({Weights(*model), 1, shape, model->code_dims(), 1, training, make}, table);
   std::vector<Sent> sent;
   for (int round = 1; round <= 2; ++round) {
     sent.clear();

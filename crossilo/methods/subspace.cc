@@ -54,6 +54,8 @@ class MixedClient final : public Client {
         dealt_(setup.silo, options.validation, setup.seed),
         options_(options),
         names_(TravellingNames(setup.model, options.all_layers)),
+        // Without setup.stage_loss, which knows samples by their numbers in the
+        // whole silo: a stage such as FedWGAN does not hold these methods.
         trainer_({dealt_.training, setup.model, setup.training, setup.seed, setup.silos}) {}
 
   Update Train(int round) override {
@@ -77,7 +79,8 @@ class MixedClient final : public Client {
 
   void Receive(const TensorMap& W) override {
     Correct(W);
-    if (first_.defined()) trainer_.Run(round_, {.only = ~first_}, "refinement");
+    if (first_.defined())
+      trainer_.Run(round_, {.only = ~first_}, {.name = "refinement", .fresh_optimizer = false});
     first_ = torch::Tensor();
     W_old_.clear();
   }

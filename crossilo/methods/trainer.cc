@@ -1,8 +1,21 @@
 #include "crossilo/methods/trainer.h"
 
-#include <string_view>
-
 namespace crossilo {
+namespace {
+
+using LossHook = decltype(TrainingHooks::extra_loss);
+
+TrainingHooks WithStage(TrainingHooks hooks, const LossHook& stage) {
+  if (!stage) return hooks;
+  hooks.extra_loss = [method = hooks.extra_loss, stage](const Step& step, const Seen& seen) {
+    std::vector<LossTerm> terms = method ? method(step, seen) : std::vector<LossTerm>{};
+    for (const LossTerm& term : stage(step, seen)) terms.push_back(term);
+    return terms;
+  };
+  return hooks;
+}
+
+}  // namespace
 
 Trainer::Trainer(const ClientSetup& setup)
     : setup_(setup),
@@ -11,14 +24,16 @@ Trainer::Trainer(const ClientSetup& setup)
           Random(setup.seed, {}, "common start"))),
       optimizer_(setup.training.optimizer) {}
 
-TrainingResult Trainer::Run(int round, const TrainingHooks& hooks, const char* purpose) {
-  const bool begins = std::string_view(purpose) == "training";
-  if (begins && !setup_.training.keep_optimizer) {
-    optimizer_ = Optimizer(setup_.training.optimizer);
+TrainingResult Trainer::Run(int round, const TrainingHooks& hooks, const Phase& phase) {
+  TrainingOptions training = setup_.training;
+  if (phase.epochs > 0) training.local_epochs = phase.epochs;
+  if (phase.fresh_optimizer && !training.keep_optimizer) {
+    optimizer_ = Optimizer(training.optimizer);
   }
   Random random(setup_.seed, {static_cast<uint64_t>(round), static_cast<uint64_t>(setup_.silo.id)},
-                purpose);
-  return TrainLocally(setup_.model, *learner_, optimizer_, setup_.training, round, random, hooks);
+                phase.name);
+  return TrainLocally(setup_.model, *learner_, optimizer_, training, round, random,
+                      WithStage(hooks, setup_.stage_loss), phase.fresh_learner);
 }
 
 TensorMap Trainer::State() const {

@@ -6,6 +6,14 @@
 
 namespace crossilo {
 
+// One of the trainings that make up a silo's round.
+struct Phase {
+  const char* name = "training";  // of its stream of random numbers
+  int64_t epochs = 0;             // 0: training.local_epochs
+  bool fresh_optimizer = true;    // unless training.keep_optimizer
+  bool fresh_learner = true;      // a round begins for the learner; else it goes on
+};
+
 // A silo's model, its learner and its optimiser: what every client trains
 // with.
 class Trainer {
@@ -13,9 +21,8 @@ class Trainer {
   explicit Trainer(const ClientSetup& setup);
 
   // One round of local epochs, with the silo's stream of that round and
-  // purpose.  Any purpose but the default one goes on from the round's training:
-  // the optimiser keeps its moments.
-  TrainingResult Run(int round, const TrainingHooks& hooks = {}, const char* purpose = "training");
+  // phase.
+  TrainingResult Run(int round, const TrainingHooks& hooks = {}, const Phase& phase = {});
 
   HashModel& model() { return setup_.model; }
   const HashModel& model() const { return setup_.model; }

@@ -115,7 +115,7 @@ std::unique_ptr<HashModel> MakeModel(const Bundle& bundle) {
       bundle.shape.coarse_classes < 0 || bundle.shape.coarse_classes > (1 << 24)) {
     throw Error("the bundle's dimensions are not possible; restore it or train again");
   }
-  auto model = FindModel(bundle.base).make(bundle.shape, table.Table("model"), Random(0));
+  auto model = NewModel(FindModel(bundle.base), bundle.shape, table.Table("model"), Random(0));
   if (!bundle.head.empty()) model->Attach(MakeHead(bundle.head, *model), Random(0));
   CheckContext(bundle, *model);
   SetWeights(*model, bundle.weights);

@@ -33,6 +33,7 @@ class Dcmh final : public TwoNetworks {
   Dcmh(const ModelShape& shape, const DcmhOptions& options, Random random)
       : TwoNetworks(shape, options.networks, random), options_(options) {}
 
+  bool needs_labels() const override { return true; }
   std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const DcmhOptions& options() const { return options_; }
 

@@ -138,5 +138,19 @@ TEST(Dcmh, WithoutLabelsItSaysWhatToUse) {
   EXPECT_THROW(model->Learn(silo, Random(1), Random(0)), Error);
 }
 
+TEST(HashModel, NeedsLabelsWhereLearningWithoutThrows) {
+  const Config table = Config::Parse("bits = 8\nhidden_image = 2\nhidden_text = 2\n", "test");
+  const Silo unlabelled{.all = {torch::rand({2, 3}), torch::rand({2, 3}), {}, {}}};
+  for (const ModelKind& kind : AllModels()) {
+    const auto model = kind.make({3, 3, 2, 1}, table, Random(1));
+    EXPECT_EQ(model->needs_labels(), kind.supervised) << kind.name;
+    if (kind.supervised) {
+      EXPECT_THROW(model->Learn(unlabelled, Random(1), Random(0)), Error) << kind.name;
+    } else {
+      EXPECT_NO_THROW(model->Learn(unlabelled, Random(1), Random(0))) << kind.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace crossilo

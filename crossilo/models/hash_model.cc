@@ -5,6 +5,7 @@
 #include "crossilo/base/error.h"
 #include "crossilo/models/linear.h"
 #include "crossilo/tensors/random_tensor.h"
+#include "crossilo/tensors/unit_rows.h"
 
 namespace crossilo {
 
@@ -23,11 +24,26 @@ std::vector<std::string> HashModel::ParametersOf(const std::vector<Modality>& tr
   return names;
 }
 
-Encoded HashModel::Encode(Modality modality, const torch::Tensor& x) const {
-  Encoded out = Forward(modality, x);
+Encoded HashModel::Encode(Modality modality, const torch::Tensor& x, Random* noise) const {
+  const torch::Tensor input = Input(modality, x);
+  Encoded out =
+      noise != nullptr ? ForwardWithNoise(modality, input, *noise) : Forward(modality, input);
+  out.input = input;
   out.code = out.output;
   if (head_) head_->Apply(*this, modality, out);
   return out;
+}
+
+torch::Tensor HashModel::Input(Modality modality, const torch::Tensor& x) const {
+  if (input_ == InputStage::kRaw) return x;
+  return UnitRows(input_ == InputStage::kUnit ? x : ApplyLinear(NameOf(modality) + ".input", x));
+}
+
+void HashModel::SetInput(InputStage stage, const ModelShape& features, Random random) {
+  input_ = stage;
+  if (stage != InputStage::kMlp) return;
+  AddLinear("image.input", features.image_dims, shape_.image_dims, -1, random);
+  AddLinear("text.input", features.text_dims, shape_.text_dims, -1, random);
 }
 
 void HashModel::Attach(std::unique_ptr<Head> head, Random random) {
@@ -65,6 +81,23 @@ void HashModel::AddLinear(const std::string& name, int64_t in, int64_t out, doub
 
 torch::Tensor HashModel::ApplyLinear(const std::string& name, const torch::Tensor& x) const {
   return Linear(x, parameters_.at(name + ".weight"), parameters_.at(name + ".bias"));
+}
+
+std::unique_ptr<HashModel> NewModel(const ModelKind& kind, const ModelShape& shape,
+                                    const Config& table, Random random) {
+  const std::string input =
+      table.Choice("input", "raw", {"raw", "unit", "mlp"},
+                   "what the base reads: features as they are; scaled to length 1; or a trained "
+                   "layer's output of length 1, as wide for images as for text");
+  const int64_t dims = table.Int("input_dims", 512, "how wide, with input = \"mlp\"", 1, 1 << 20);
+  ModelShape inner = shape;
+  if (input == "mlp") inner.image_dims = inner.text_dims = dims;
+  auto model = kind.make(inner, table, random);
+  model->SetInput(input == "mlp"    ? InputStage::kMlp
+                  : input == "unit" ? InputStage::kUnit
+                                    : InputStage::kRaw,
+                  shape, Random(random.Bits(), {}, "input"));
+  return model;
 }
 
 int64_t ReadBits(const Config& table) {

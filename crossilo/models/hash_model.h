@@ -20,6 +20,7 @@ std::string NameOf(Modality modality);
 // What an encoder computes on its way from features to a code, one row a
 // sample.
 struct Encoded {
+  torch::Tensor input;   // what the base reads: the features, or what its input stage made of them
   torch::Tensor hidden;  // the last hidden layer, after its activation
   torch::Tensor raw;     // the output layer, before its activation
   torch::Tensor output;  // and after it: what the model's own loss is about
@@ -33,6 +34,10 @@ struct Encoded {
 struct Step {
   torch::Tensor rows;            // int64; numbers of the silo's samples
   std::vector<Modality> trains;  // parameters of other modalities stay as they are
+  // Of several steps on the same samples: which one, and whether it is the
+  // last.  A method's terms join part 0, its own step follows the last.
+  int part = 0;
+  bool last = true;
 };
 
 // What a step's loss encoded on the way, for terms that a method adds to it.
@@ -71,6 +76,11 @@ struct ModelShape {
   int64_t coarse_classes = 0;  // of the level above; 0 where none is learned
 };
 
+// What stands between features and the base: nothing, scaling of rows to
+// length 1, or a trained layer of one width for both modalities and that
+// scaling.
+enum class InputStage { kRaw, kUnit, kMlp };
+
 // A layer that a head adds to a model.
 struct HeadLayer {
   std::string name;  // without ".weight"
@@ -97,16 +107,28 @@ class HashModel {
   explicit HashModel(const ModelShape& shape) : shape_(shape) {}
   virtual ~HashModel() = default;
 
-  Encoded Encode(Modality modality, const torch::Tensor& x) const;
+  // `noise` is where dropout draws from in training; without it there is none.
+  Encoded Encode(Modality modality, const torch::Tensor& x, Random* noise = nullptr) const;
+  // What the base reads of features: the input stage alone.
+  torch::Tensor Input(Modality modality, const torch::Tensor& x) const;
   virtual int64_t code_dims() const = 0;
   // The layers that make the output: the common subspace of both modalities.
   virtual std::vector<std::string> LastLayers() const { return {"image.hash", "text.hash"}; }
+  // Whether a silo without labels has nothing to learn from.
+  virtual bool needs_labels() const { return false; }
   // The silo must outlive the learner.  `own` is this silo's stream; `common`
   // is the same at every silo, for state that must not begin by contradicting
   // that of the others.
   virtual std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) = 0;
 
   const ModelShape& shape() const { return shape_; }
+
+  // Puts a stage before the base.  With kMlp its layers join the parameters, and
+  // the model must have been made for inputs of their width.
+  void SetInput(InputStage stage, const ModelShape& features, Random random);
+  InputStage input() const { return input_; }
+  // From now on Encode takes what the input stage would have made of features.
+  void SkipInput() { input_ = InputStage::kRaw; }
 
   // Adds the head's layers to the parameters; codes pass through it from then
   // on.
@@ -129,6 +151,11 @@ class HashModel {
  protected:
   // hidden, raw and output.
   virtual Encoded Forward(Modality modality, const torch::Tensor& x) const = 0;
+  // The same with dropout, where the model has any.
+  virtual Encoded ForwardWithNoise(Modality modality, const torch::Tensor& x, Random& noise) const {
+    (void)noise;
+    return Forward(modality, x);
+  }
   // Adds <name>.weight (out x in) and <name>.bias.  Deviation < 0: uniform in
   // +-1/sqrt(in), as torch does; else both normal with that deviation.
   void AddLinear(const std::string& name, int64_t in, int64_t out, double deviation,
@@ -138,6 +165,7 @@ class HashModel {
   ModelShape shape_;
   TensorMap parameters_, context_;
   std::unique_ptr<Head> head_;
+  InputStage input_ = InputStage::kRaw;
 };
 
 // The key `bits` of hashing models: a multiple of 8, so that codes fill bytes.
@@ -163,9 +191,15 @@ struct ModelKind {
   bool supervised = false;
   bool real_valued = false;  // ranked by cosine, not by Hamming distance
   std::vector<Preset> presets;
-  // Reads its keys from the [model] table.
+  // Reads its keys from the [model] table.  Call NewModel instead, which knows
+  // the input stage too.
   std::unique_ptr<HashModel> (*make)(const ModelShape& shape, const Config& table, Random random);
 };
+
+// A model of that kind for features of that shape, with the input stage that
+// the keys `input` and `input_dims` ask for.
+std::unique_ptr<HashModel> NewModel(const ModelKind& kind, const ModelShape& shape,
+                                    const Config& table, Random random);
 
 const std::vector<ModelKind>& AllModels();
 // Throws Error naming the nearest known one.

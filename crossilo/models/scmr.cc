@@ -95,6 +95,7 @@ class Scmr final : public HashModel {
 
   int64_t code_dims() const override { return options_.dims; }
   std::vector<std::string> LastLayers() const override { return {"common"}; }
+  bool needs_labels() const override { return true; }
   std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const ScmrOptions& options() const { return options_; }
 

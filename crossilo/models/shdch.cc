@@ -51,6 +51,7 @@ class Shdch final : public TwoNetworks {
   Shdch(const ModelShape& shape, const ShdchOptions& options, Random random)
       : TwoNetworks(shape, options.networks, random), options_(options) {}
 
+  bool needs_labels() const override { return true; }
   std::unique_ptr<Learner> Learn(const Silo& silo, Random own, Random common) override;
   const ShdchOptions& options() const { return options_; }
 

@@ -90,17 +90,14 @@ class UcchLearner final : public Learner {
   }
 
   void BeginRound(Random& random) override {
-    if (model_.options().bank == "round") {
-      NewBank(random);
-      warm_epochs_ = 0;
-    }
+    if (!Kept()) NewBank(random);
     draws_ = Random(random.Bits());
   }
 
   // Shuffled passes; the ragged last batch stays unless it is a single sample,
   // which has nothing to be contrasted with.
-  std::vector<Step> PlanEpoch(int, int64_t batch, Random& random) override {
-    warming_ = warm_epochs_++ < model_.options().warmup;
+  std::vector<Step> PlanEpoch(int epoch, int64_t batch, Random& random) override {
+    warming_ = (Kept() ? warm_epochs_++ : epoch) < model_.options().warmup;
     const int64_t n = silo_.size();
     const torch::Tensor order = RandomPermutation(n, random);
     std::vector<Step> steps;
@@ -142,6 +139,8 @@ class UcchLearner final : public Learner {
   }
 
  private:
+  bool Kept() const { return model_.options().bank == "kept"; }
+
   // normalise(sign(noise)): the authors' uniform scale cancels in the sign.
   void NewBank(Random& random) {
     const int64_t r = model_.options().bits;
@@ -198,9 +197,9 @@ class UcchLearner final : public Learner {
   const Ucch& model_;
   const Silo& silo_;
   Random draws_;
-  torch::Tensor V_;     // n x r, rows of length 1
-  torch::Tensor mean_;  // (h_x + h_y) / 2 of the step under way
-  int64_t warm_epochs_ = 0;
+  torch::Tensor V_;          // n x r, rows of length 1
+  torch::Tensor mean_;       // (h_x + h_y) / 2 of the step under way
+  int64_t warm_epochs_ = 0;  // of a bank that is kept
   bool warming_ = false;
 };
 

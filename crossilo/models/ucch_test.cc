@@ -53,6 +53,41 @@ TEST(Ucch, WarmUpLossWorkedByHand) {
   EXPECT_NEAR(loss, 0.9 * contrast + 0.1 * kRanking, 1e-5);
 }
 
+// Whether an epoch with that number warms up: then the contrast is within the
+// batch, below log 2 a side; with the bank's it is about log(4097).
+bool Warms(Learner& learner, int epoch) {
+  Random random(1);
+  learner.PlanEpoch(epoch, 2, random);
+  Seen seen;
+  return learner.Loss({torch::tensor({0, 1}), kBoth}, seen).item<double>() < 3;
+}
+
+// As the authors count epochs: from 0 in every phase of a round.
+TEST(Ucch, ABankOfTheRoundWarmsUpInEveryPhase) {
+  auto model = Model("warmup = 1\n");
+  const Silo silo = OneHot(2);
+  auto learner = model->Learn(silo, Random(1), Random(0));
+  Random random(1);
+  learner->BeginRound(random);
+  EXPECT_TRUE(Warms(*learner, 0));
+  EXPECT_FALSE(Warms(*learner, 1));
+  EXPECT_TRUE(Warms(*learner, 0));
+}
+
+TEST(Ucch, AKeptBankWarmsUpOnce) {
+  auto model = Model("warmup = 1\nbank = 'kept'\n");
+  const Silo silo = OneHot(2);
+  auto learner = model->Learn(silo, Random(1), Random(0));
+  Random random(1);
+  learner->BeginRound(random);
+  EXPECT_TRUE(Warms(*learner, 0));
+  learner->BeginRound(random);
+  EXPECT_FALSE(Warms(*learner, 0));
+  auto resumed = model->Learn(silo, Random(1), Random(0));
+  resumed->SetState(learner->State());
+  EXPECT_FALSE(Warms(*resumed, 0));
+}
+
 // With one sample every draw is that sample: all K + 1 logits are equal.
 TEST(Ucch, BankLossOfASingleSampleIsLogOfTheDraws) {
   auto model = Model("warmup = 0\nnegatives = 3\n");

@@ -1,5 +1,6 @@
 #include "crossilo/train/local_training.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "crossilo/base/error.h"
@@ -22,14 +23,51 @@ std::vector<Step> Only(const torch::Tensor& mask, std::vector<Step> steps, int64
   for (size_t at = 0; at < steps.size();) {
     const std::vector<Modality> trains = steps[at].trains;
     std::vector<torch::Tensor> rows;
-    for (; at < steps.size() && steps[at].trains == trains; ++at) {
+    const int part = steps[at].part;
+    const bool last = steps[at].last;
+    for (; at < steps.size() && steps[at].trains == trains && steps[at].part == part; ++at) {
       rows.push_back(steps[at].rows.masked_select(mask.index_select(0, steps[at].rows)));
     }
     for (const torch::Tensor& some : torch::cat(rows).split(batch)) {
-      if (some.size(0) > 0) kept.push_back({some, trains});
+      if (some.size(0) > 0) kept.push_back({some, trains, part, last});
     }
   }
   return kept;
+}
+
+// The steps that move any of the given networks, and no other network.  What is
+// left of a batch's steps has a last one too.
+std::vector<Step> Moving(const std::vector<Modality>& trains, std::vector<Step> steps) {
+  if (trains.empty()) return steps;
+  std::vector<Step> kept;
+  size_t batch = 0;  // where its steps begin among `kept`
+  for (Step& step : steps) {
+    const bool last = step.last;
+    std::erase_if(step.trains, [&](Modality m) {
+      return std::find(trains.begin(), trains.end(), m) == trains.end();
+    });
+    if (!step.trains.empty()) kept.push_back(std::move(step));
+    if (!last) continue;
+    if (kept.size() > batch) kept.back().last = true;
+    batch = kept.size();
+  }
+  return kept;
+}
+
+// Returns the value of the terms' sum, along which it moves the named parameters.
+double Descend(HashModel& model, Optimizer& optimizer, const std::vector<LossTerm>& terms,
+               const std::vector<std::string>& names, const TrainingHooks& hooks) {
+  torch::Tensor loss = terms.front().value;
+  for (size_t i = 1; i < terms.size(); ++i) loss = loss + terms[i].value;
+  const double value = loss.item<double>();
+  if (!std::isfinite(value)) {
+    throw Error("{} is not finite; a smaller training.learning_rate or training.clip helps",
+                FirstBroken(terms));
+  }
+  loss.backward();
+  if (hooks.adjust_gradients) hooks.adjust_gradients(model.parameters(), names);
+  optimizer.Step(model.parameters(), names);
+  return value;
 }
 
 // Returns the value of the step's loss.
@@ -39,22 +77,16 @@ double TakeStep(HashModel& model, Learner& learner, Optimizer& optimizer, const 
   torch::Tensor loss = learner.Loss(step, seen);
   if (hooks.own_factor != 1) loss = hooks.own_factor * loss;
   std::vector<LossTerm> terms = {{"the model's own loss", loss}};
-  const auto names = model.ParametersOf(step.trains);
-  if (hooks.extra_loss) {
-    for (const LossTerm& extra : hooks.extra_loss(step, seen)) {
-      terms.push_back(extra);
-      loss = loss + extra.value;
-    }
+  if (hooks.extra_loss && step.part == 0) {
+    for (const LossTerm& extra : hooks.extra_loss(step, seen)) terms.push_back(extra);
   }
-  const double value = loss.item<double>();
-  if (!std::isfinite(value)) {
-    throw Error("{} is not finite; a smaller training.learning_rate or training.clip helps",
-                FirstBroken(terms));
-  }
-  loss.backward();
-  if (hooks.adjust_gradients) hooks.adjust_gradients(model.parameters(), names);
-  optimizer.Step(model.parameters(), names);
+  const double value = Descend(model, optimizer, terms, model.ParametersOf(step.trains), hooks);
   learner.AfterStep(step);
+  if (hooks.own_step && step.last) {
+    const std::vector<LossTerm> own = hooks.own_step(step.rows);
+    const std::vector<Modality> both(std::begin(kModalities), std::end(kModalities));
+    if (!own.empty()) Descend(model, optimizer, own, model.ParametersOf(both), hooks);
+  }
   return value;
 }
 
@@ -86,14 +118,15 @@ double TrainingOptions::RateAt(int64_t epoch) const {
 
 TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optimizer,
                             const TrainingOptions& options, int round, Random& random,
-                            const TrainingHooks& hooks) {
+                            const TrainingHooks& hooks, bool begins) {
   TrainingResult result;
-  learner.BeginRound(random);
+  if (begins) learner.BeginRound(random);
   for (int epoch = 0; epoch < options.local_epochs; ++epoch) {
     optimizer.set_learning_rate(options.RateAt((round - 1) * options.local_epochs + epoch));
     if (hooks.begin_epoch) hooks.begin_epoch(epoch);
     const std::vector<Step> steps =
-        Only(hooks.only, learner.PlanEpoch(epoch, options.batch, random), options.batch);
+        Moving(hooks.trains,
+               Only(hooks.only, learner.PlanEpoch(epoch, options.batch, random), options.batch));
     double sum = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
       try {

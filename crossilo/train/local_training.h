@@ -30,7 +30,7 @@ struct LossTerm {
 
 // Where a federated method may change local training.
 struct TrainingHooks {
-  // Added to the model's own loss at every step.
+  // Added to the model's own loss, at the first of the steps on a batch.
   std::function<std::vector<LossTerm>(const Step&, const Seen&)> extra_loss = {};
   // Called between backward() and the optimiser's step with the names that the
   // step trains; may change those parameters' gradients.
@@ -38,8 +38,12 @@ struct TrainingHooks {
       adjust_gradients = {};
   // Called before every epoch, counted from 0 in every round.
   std::function<void(int epoch)> begin_epoch = {};
-  double own_factor = 1;    // of the model's own loss
-  torch::Tensor only = {};  // bool, one a sample: train on these; undefined: on all
+  // A step of the method's own after the learner's last one on a batch: its
+  // loss from the batch's rows.  Moves both networks.
+  std::function<std::vector<LossTerm>(const torch::Tensor& rows)> own_step = {};
+  double own_factor = 1;              // of the model's own loss
+  std::vector<Modality> trains = {};  // only these networks move; empty: both
+  torch::Tensor only = {};            // bool, one a sample: train on these; undefined: on all
 };
 
 struct TrainingResult {
@@ -49,9 +53,10 @@ struct TrainingResult {
 };
 
 // One round of training at a silo, in place.  Throws Error when the loss stops
-// being finite, naming the epoch, the step and the term.
+// being finite, naming the epoch, the step and the term.  `begins` is false for
+// a further pass in the same round: the learner goes on with what it has.
 TrainingResult TrainLocally(HashModel& model, Learner& learner, Optimizer& optimizer,
                             const TrainingOptions& options, int round, Random& random,
-                            const TrainingHooks& hooks = {});
+                            const TrainingHooks& hooks = {}, bool begins = true);
 
 }  // namespace crossilo

@@ -78,6 +78,68 @@ TEST(TrainLocally, OnlyTheMaskedSamplesTrain) {
   EXPECT_EQ(steps, 2 * 2 * (((n + 1) / 2 + 4) / 5));  // as many as half the samples need
 }
 
+TEST(TrainLocally, OnlyTheGivenNetworksMove) {
+  Fixture f;
+  const TensorMap before = Weights(*f.model);
+  TrainingHooks hooks;
+  hooks.trains = {Modality::kText};
+  const TrainingResult result = f.Train({.local_epochs = 1, .batch = 5}, hooks);
+  EXPECT_EQ(result.steps, 20 / 5);  // DCMH's image steps would move nothing
+  const TensorMap after = Weights(*f.model);
+  EXPECT_TRUE(after.at("image.hash.weight").equal(before.at("image.hash.weight")));
+  EXPECT_FALSE(after.at("text.hash.weight").equal(before.at("text.hash.weight")));
+}
+
+// A step of the method's own follows every batch.  Its loss is w for the first
+// weight, so plain SGD takes `rate` off it a step, and off no other.
+TEST(TrainLocally, AMethodsOwnStepFollowsTheLast) {
+  Fixture f;
+  TrainingHooks hooks;
+  hooks.own_factor = 0;
+  int steps = 0;
+  hooks.own_step = [&](const torch::Tensor& rows) {
+    ++steps;
+    EXPECT_EQ(rows.size(0), 5);
+    return std::vector<LossTerm>{{"w", f.model->parameters().at("text.hash.bias")[0]}};
+  };
+  const torch::Tensor before = Weights(*f.model).at("text.hash.bias");
+  const TrainingResult result = f.Train({.local_epochs = 1, .batch = 5}, hooks);
+  EXPECT_EQ(steps, result.steps);
+  const torch::Tensor moved = before - Weights(*f.model).at("text.hash.bias");
+  EXPECT_NEAR(moved[0].item<double>(), 0.1 * steps, 1e-5);  // 0.1: the default rate
+  EXPECT_NEAR(moved[1].item<double>(), 0, 1e-7);
+}
+
+// DGCPN's third step on a batch moves the text network only; without it the
+// batch ends with the second, and without the second with the third.
+TEST(TrainLocally, ABatchEndsWithTheLastStepThatIsLeft) {
+  Fixture f;
+  f.model = FindModel("dgcpn").make(
+      {3, 3, 2}, Config::Parse("bits = 16\nhidden_image = 4\nhidden_text = 4\n", "test"),
+      Random(2));
+  f.learner = f.model->Learn(f.silo, Random(3), Random(0));
+  const std::vector<std::vector<Modality>> networks = {
+      {}, {Modality::kImage}, {Modality::kText}, {Modality::kImage, Modality::kText}};
+  for (const std::vector<Modality>& trains : networks) {
+    TrainingHooks hooks;
+    hooks.trains = trains;
+    std::vector<torch::Tensor> begun, ended;
+    hooks.extra_loss = [&](const Step& step, const Seen&) {
+      begun.push_back(step.rows);
+      return std::vector<LossTerm>{};
+    };
+    hooks.own_step = [&](const torch::Tensor& rows) {
+      ended.push_back(rows);
+      return std::vector<LossTerm>{};
+    };
+    const TrainingResult result = f.Train({.local_epochs = 1, .batch = 5}, hooks);
+    EXPECT_EQ(result.steps, (trains.size() == 1 ? 2 : 3) * 20 / 5);
+    ASSERT_EQ(ended.size(), 20u / 5);  // once a batch
+    ASSERT_EQ(begun.size(), ended.size());
+    for (size_t i = 0; i < ended.size(); ++i) EXPECT_TRUE(torch::equal(begun[i], ended[i]));
+  }
+}
+
 TEST(TrainLocally, TheModelsOwnLossMayBeScaled) {
   TrainingOptions still{.local_epochs = 1, .batch = 5};
   still.optimizer.learning_rate = 0;
