@@ -7,12 +7,14 @@ namespace crossilo {
 ModelKind DcmhKind();
 ModelKind ShdchKind();
 ModelKind UcchKind();
+ModelKind DjsrhKind();
+ModelKind JdshKind();
 ModelKind DscmrKind();
 ModelKind ScmrKind();
 
 const std::vector<ModelKind>& AllModels() {
-  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DscmrKind(),
-                                             ScmrKind()};
+  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DjsrhKind(),
+                                             JdshKind(), DscmrKind(), ScmrKind()};
   return all;
 }
 
