@@ -9,12 +9,13 @@ ModelKind ShdchKind();
 ModelKind UcchKind();
 ModelKind DjsrhKind();
 ModelKind JdshKind();
+ModelKind DgcpnKind();
 ModelKind DscmrKind();
 ModelKind ScmrKind();
 
 const std::vector<ModelKind>& AllModels() {
-  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(), DjsrhKind(),
-                                             JdshKind(), DscmrKind(), ScmrKind()};
+  static const std::vector<ModelKind> all = {DcmhKind(), ShdchKind(), UcchKind(),  DjsrhKind(),
+                                             JdshKind(), DgcpnKind(), DscmrKind(), ScmrKind()};
   return all;
 }
 
