@@ -16,11 +16,12 @@ Method PlFedCmh();
 Method PepFch();
 Method FedScmr();
 Method FedCafe();
+Method FedUch();
 
 const std::vector<Method>& AllMethods() {
-  static const std::vector<Method> all = {Local(),    FedAvg(), FedProx(),  Scaffold(),
-                                          FedNova(),  Moon(),   FedProto(), FedCmr(),
-                                          PlFedCmh(), PepFch(), FedScmr(),  FedCafe()};
+  static const std::vector<Method> all = {Local(),   FedAvg(),   FedProx(), Scaffold(), FedNova(),
+                                          Moon(),    FedProto(), FedCmr(),  PlFedCmh(), PepFch(),
+                                          FedScmr(), FedCafe(),  FedUch()};
   return all;
 }
 

@@ -10,6 +10,9 @@
 // added.  The previous models are the silo's own at the end of the last rounds
 // it took part in, never merged ones.  In its first round a silo has none, and
 // there, as with mu = 0, it is FedAvg.
+//
+// Where the base takes several steps on a batch (DGCPN) the contrast has one of
+// its own after them, of both networks, as FedUCH's terms do.
 
 #include <map>
 
@@ -24,7 +27,7 @@ namespace {
 struct MoonOptions {
   double mu = 0.1, temperature = 0.5;
   int64_t previous = 1;
-  std::string representation = "hidden";
+  std::string representation = "hidden", reg_step = "auto";
 
   static MoonOptions From(const Config& table) {
     MoonOptions o;
@@ -39,6 +42,9 @@ struct MoonOptions {
     o.representation =
         table.Choice("representation", o.representation, {"hidden", "code"},
                      "what is contrasted: the last hidden layer or the relaxed code");
+    o.reg_step = table.Choice("reg_step", o.reg_step, {"auto", "joint", "separate"},
+                              "the contrast joins the base's (first) step on a batch, or takes one "
+                              "of its own after it; auto: its own where the base takes several");
     return o;
   }
 };
@@ -60,10 +66,20 @@ class MoonClient final : public Client {
   void Receive(const TensorMap& w) override { SetWeights(trainer_.model(), w); }
 
   Update Train(int round) override {
+    const bool contrasts = options_.mu > 0 && !pool_.empty();
+    const std::map<Modality, Frozen> frozen = contrasts ? Freeze() : std::map<Modality, Frozen>{};
+    Random noise(trainer_.setup().seed,
+                 {static_cast<uint64_t>(round), static_cast<uint64_t>(trainer_.silo().id)},
+                 "own step");
+    bool separate = options_.reg_step == "separate";
     TrainingHooks hooks;
-    if (options_.mu > 0 && !pool_.empty()) {
-      hooks.extra_loss = [this, frozen = Freeze()](const Step& step, const Seen& seen) {
-        return Terms(frozen, step, seen);
+    if (contrasts) {
+      hooks.extra_loss = [&](const Step& step, const Seen& seen) {
+        if (options_.reg_step == "auto") separate = !step.last;
+        return separate ? std::vector<LossTerm>{} : Terms(frozen, step, seen);
+      };
+      hooks.own_step = [&](const torch::Tensor& rows) {
+        return separate ? OwnStep(frozen, rows, noise) : std::vector<LossTerm>{};
       };
     }
     const double loss = trainer_.Run(round, hooks).loss;
@@ -90,14 +106,18 @@ class MoonClient final : public Client {
  private:
   static std::string PoolName(size_t i) { return "previous/" + std::to_string(i) + "/"; }
 
-  // One row a sample, by the weights that the model has now.
-  torch::Tensor RepresentAll(Modality m) const {
+  const torch::Tensor& Features(Modality m) const {
     const Batch& all = trainer_.silo().all;
-    return EncodeAll(trainer_.model(), m, m == Modality::kImage ? all.image : all.text, part_);
+    return m == Modality::kImage ? all.image : all.text;
   }
 
-  // The features are frozen and encoders have no dropout, so that once a round
-  // is as good as once a step.  Leaves the model as it was.
+  // One row a sample, by the weights that the model has now.
+  torch::Tensor RepresentAll(Modality m) const {
+    return EncodeAll(trainer_.model(), m, Features(m), part_);
+  }
+
+  // Features do not change and frozen models have no dropout, so that once a
+  // round is as good as once a step.  Leaves the model as it was.
   std::map<Modality, Frozen> Freeze() {
     const TensorMap w_t = Weights(trainer_.model());
     std::map<Modality, Frozen> frozen;
@@ -125,6 +145,17 @@ class MoonClient final : public Client {
       terms.push_back({"mu l_con", options_.mu * l_con});
     }
     return terms;
+  }
+
+  std::vector<LossTerm> OwnStep(const std::map<Modality, Frozen>& frozen, const torch::Tensor& rows,
+                                Random& noise) const {
+    const torch::Tensor at = rows.to(Features(Modality::kImage).device());
+    Seen seen;
+    for (Modality m : kModalities) {
+      Encoded& encoded = m == Modality::kImage ? seen.image : seen.text;
+      encoded = trainer_.model().Encode(m, Features(m).index_select(0, at), &noise);
+    }
+    return Terms(frozen, {rows, {Modality::kImage, Modality::kText}}, seen);
   }
 
   Trainer trainer_;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "crossilo/methods/contrast.h"
-#include "crossilo/methods/method.h"
+#include "crossilo/methods/one_silo_test.h"
 #include "crossilo/tensors/random_tensor.h"
 
 namespace crossilo {
@@ -199,6 +199,55 @@ TEST(Moon, StepsOfBothNetworksAndTinySilosStayFinite) {
     EXPECT_EQ(FirstNotFinite(update.sums), "") << base;
     EXPECT_EQ(update.weight, 1);
   }
+}
+
+// Of three steps on a batch the contrast would be in one; of one, in all.
+TEST(Moon, TheContrastHasAStepOfItsOwnWhereTheBaseTakesSeveral) {
+  const auto trained = [](const char* base, const std::string& keys) {
+    OneSilo moon("moon", keys, base);
+    moon.Round(1, moon.initial);
+    return moon.Round(2, moon.initial).sums;
+  };
+  for (const char* base : {"toy1", "toy3"}) {
+    const bool several = base == std::string("toy3");
+    const TensorMap joint = trained(base, "reg_step = 'joint'\nmu = 1.0\n");
+    const TensorMap separate = trained(base, "reg_step = 'separate'\nmu = 1.0\n");
+    EXPECT_EQ(LargestOf(trained(base, "mu = 1.0\n") - (several ? separate : joint)), 0) << base;
+    EXPECT_GT(LargestOf(joint - separate), 1e-6) << base;
+    OneSilo avg("fedavg", "", base);
+    avg.Round(1, avg.initial);
+    const TensorMap plain = avg.Round(2, avg.initial).sums;
+    EXPECT_GT(LargestOf(joint - plain), 1e-6);
+    EXPECT_EQ(LargestOf(trained(base, "reg_step = 'separate'\nmu = 0.0\n") - plain), 0);
+  }
+}
+
+// One batch of one step, plain descent: w_1 = FedAvg's, then
+// w_2 = w_1 - a mu grad l_con(w_1).
+TEST(Moon, TheSeparateStepDescendsTheContrastAlone) {
+  const TrainingOptions whole{.local_epochs = 1, .batch = 20};
+  OneSilo moon("moon", "reg_step = 'separate'\nmu = 2.0\n", "toy1", whole);
+  OneSilo avg("fedavg", "", "toy1", whole);
+  const TensorMap previous = moon.Round(1, moon.initial).sums;
+  avg.Round(1, avg.initial);
+  TensorMap global = Copy(moon.initial);
+  Random random(8);
+  for (auto& [name, w] : global) w = w + 0.5 * RandomNormal(w.sizes(), random);
+  const TensorMap w_1 = avg.Round(2, global).sums;
+  const auto contrast = [&](Modality m) {
+    const torch::Tensor g = avg.Encode(m, global).hidden, p = avg.Encode(m, previous).hidden;
+    const torch::Tensor& x = m == Modality::kImage ? avg.silo.all.image : avg.silo.all.text;
+    return 2 * ModelContrast(avg.model->Encode(m, x).hidden, g, {p}, 0.5);
+  };
+  SetWeights(*avg.model, w_1);
+  contrast(Modality::kImage).backward();
+  contrast(Modality::kText).backward();
+  const TensorMap w_2 = moon.Round(2, global).sums;
+  for (const auto& [name, w] : avg.model->parameters()) {
+    const torch::Tensor step = w.grad().defined() ? 0.1 * w.grad() : torch::zeros_like(w);
+    EXPECT_LT((w_2.at(name) - (w_1.at(name) - step)).abs().max().item<double>(), 1e-5) << name;
+  }
+  EXPECT_GT(LargestOf(w_2 - w_1), 1e-4);
 }
 
 }  // namespace
