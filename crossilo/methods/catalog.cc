@@ -17,11 +17,12 @@ Method PepFch();
 Method FedScmr();
 Method FedCafe();
 Method FedUch();
+Method FedX();
 
 const std::vector<Method>& AllMethods() {
   static const std::vector<Method> all = {Local(),   FedAvg(),   FedProx(), Scaffold(), FedNova(),
                                           Moon(),    FedProto(), FedCmr(),  PlFedCmh(), PepFch(),
-                                          FedScmr(), FedCafe(),  FedUch()};
+                                          FedScmr(), FedCafe(),  FedUch(),  FedX()};
   return all;
 }
 

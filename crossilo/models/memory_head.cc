@@ -40,6 +40,7 @@ std::unique_ptr<Head> MakeMemoryHead(int64_t classes, int64_t dims, bool before_
 }
 
 std::unique_ptr<Head> MakeHead(const std::string& description, const HashModel& model) {
+  if (auto head = PredictionHeadFrom(description, model.code_dims())) return head;
   if (description != kAfter && description != kBefore) {
     throw Error("the bundle asks for a head '{}', which this version does not know", description);
   }
