@@ -18,11 +18,12 @@ Method FedScmr();
 Method FedCafe();
 Method FedUch();
 Method FedX();
+Method PtFuch();
 
 const std::vector<Method>& AllMethods() {
   static const std::vector<Method> all = {Local(),   FedAvg(),   FedProx(), Scaffold(), FedNova(),
                                           Moon(),    FedProto(), FedCmr(),  PlFedCmh(), PepFch(),
-                                          FedScmr(), FedCafe(),  FedUch(),  FedX()};
+                                          FedScmr(), FedCafe(),  FedUch(),  FedX(),     PtFuch()};
   return all;
 }
 
