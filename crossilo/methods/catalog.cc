@@ -19,11 +19,12 @@ Method FedCafe();
 Method FedUch();
 Method FedX();
 Method PtFuch();
+Method FedWgan();
 
 const std::vector<Method>& AllMethods() {
-  static const std::vector<Method> all = {Local(),   FedAvg(),   FedProx(), Scaffold(), FedNova(),
-                                          Moon(),    FedProto(), FedCmr(),  PlFedCmh(), PepFch(),
-                                          FedScmr(), FedCafe(),  FedUch(),  FedX(),     PtFuch()};
+  static const std::vector<Method> all = {
+      Local(),    FedAvg(), FedProx(), Scaffold(), FedNova(), Moon(), FedProto(), FedCmr(),
+      PlFedCmh(), PepFch(), FedScmr(), FedCafe(),  FedUch(),  FedX(), PtFuch(),   FedWgan()};
   return all;
 }
 
