@@ -66,10 +66,15 @@ void ReadKeysOfModelAndMethod(const Experiment& e) {
   const Config model_table = e.config.Table("model"), method_table = e.config.Table("method");
   const torch::Tensor one = torch::ones({1, 1});
   const Silo silo{.all = {one, one, one, e.coarse.empty() ? torch::Tensor() : one}};
-  const auto model = e.model->make({1, 1, 1, e.coarse.empty() ? 0 : 1}, model_table, Random(0));
-  if (e.method->prepare != nullptr) e.method->prepare(*model, method_table, 0);
+  const auto make = [&] {
+    auto model = NewModel(*e.model, {1, 1, 1, e.coarse.empty() ? 0 : 1}, model_table, Random(0));
+    if (e.method->prepare != nullptr) e.method->prepare(*model, method_table, 0);
+    return model;
+  };
+  const auto model = make();
   e.method->make_client({silo, *model, e.training, 0}, method_table);
-  e.method->make_server({Weights(*model), 1, model->shape(), model->code_dims()}, method_table);
+  e.method->make_server(
+      {Weights(*model), 1, model->shape(), model->code_dims(), 0, e.training, make}, method_table);
 }
 
 }  // namespace
@@ -87,6 +92,10 @@ Experiment ReadExperiment(Config config) {
   e.labels = data.Text("labels", "", "the label level to learn and judge by; \"\" is the main one");
   e.coarse = data.Text("coarse", "",
                        "the label level above it, for a base that learns two levels; \"\": none");
+  e.pseudo = data.Int("pseudo", 0,
+                      "> 0: training sees no labels but so many clusters, which the silos agree on "
+                      "before the first round; labels only judge",
+                      0, 1 << 20);
   e.validation = data.Real("validation", 0,
                            "share of the training split that stands in for the queries while "
                            "settings are chosen",

@@ -19,6 +19,7 @@ struct Experiment {
   std::string data;       // a dataset folder
   std::string labels;     // the label level to learn and to judge by
   std::string coarse;     // the level above it, for bases that learn two; "" for none
+  int64_t pseudo = 0;     // > 0: training sees so many agreed clusters in the place of labels
   double validation = 0;  // share of the training split that stands in for the queries
 
   PartitionOptions partition;
