@@ -46,6 +46,7 @@ Json RoundLine(const RoundFacts& facts, const Scores* scores, double evaluate_se
   if (scores != nullptr) line["map"] = Both(scores->i2t.map, scores->t2i.map);
   line["silos"] = facts.silos;
   line["bytes"] = {{"up", facts.bytes_up}, {"down", facts.bytes_down}};
+  if (!facts.hub.empty()) line["hub"] = facts.hub;
   line["seconds"] = {{"train", Rounded(facts.train_seconds)},
                      {"merge", Rounded(facts.merge_seconds)},
                      {"evaluate", Rounded(evaluate_seconds)}};

@@ -15,6 +15,7 @@
 #include "crossilo/cli/progress.h"
 #include "crossilo/cli/results.h"
 #include "crossilo/federation/simulation.h"
+#include "crossilo/methods/pseudo_labels.h"
 #include "crossilo/models/bundle.h"
 
 namespace crossilo {
@@ -101,20 +102,22 @@ void SimulateRun::Prepare() {
   SetAsideValidation(dataset_, experiment_.validation, experiment_.seed);
   const bool labelled = !dataset_.labels.empty();
   shape_ = {dataset_.image.size(1), dataset_.text.size(1),
-            labelled ? dataset_.Labels(experiment_.labels).size(1) : 0,
+            experiment_.pseudo > 0 ? experiment_.pseudo
+            : labelled             ? dataset_.Labels(experiment_.labels).size(1)
+                                   : 0,
             experiment_.coarse.empty() ? 0 : dataset_.Labels(experiment_.coarse).size(1)};
-  if (experiment_.model->supervised && !labelled) {
+  if (experiment_.model->supervised && !labelled && experiment_.pseudo == 0) {
     throw Error(
         "{}: model.base = '{}' learns from labels and this dataset has none; choose a base "
-        "that `crossilo models` lists without",
+        "that `crossilo models` lists without, or set data.pseudo to a number of clusters",
         experiment_.data, experiment_.model->name);
   }
   const Partition partition = Deal(dataset_, experiment_.partition, experiment_.seed);
   judged_ = DealJudgedRows(partition, experiment_.dealt);
   if (experiment_.both) also_judged_ = DealJudgedRows(partition, true);
   const auto make_model = [this] {
-    auto model = experiment_.model->make(shape_, experiment_.config.Table("model"),
-                                         Random(experiment_.seed, {}, "weights"));
+    auto model = NewModel(*experiment_.model, shape_, experiment_.config.Table("model"),
+                          Random(experiment_.seed, {}, "weights"));
     model->To(device_);
     return model;
   };
@@ -159,6 +162,7 @@ std::vector<Silo> SimulateRun::MakeSilos(const Partition& partition) {
     silo_names_.push_back(partition.names[id]);
     silo_sizes_.push_back(silos.back().size());
   }
+  if (experiment_.pseudo > 0) SetPseudoLabels(silos, experiment_.pseudo, experiment_.seed);
   return silos;
 }
 
@@ -259,6 +263,8 @@ Json SimulateRun::Silos() const {
     Json silo = {{"name", silo_names_[id]}, {"samples", silo_sizes_[id]}};
     const auto scores = scores_.find(static_cast<int>(id));
     if (BySilo() && scores != scores_.end()) silo.update(ToJson(scores->second));
+    const Facts facts = simulation_->SiloFacts(static_cast<int>(id));
+    if (!facts.empty()) silo["facts"] = facts;
     all.push_back(silo);
   }
   return all;
@@ -286,6 +292,8 @@ Json SimulateRun::Summary() const {
                                 : "all queries against the whole retrieval set";
   s.update(ToJson(*mean_));
   s["silos"] = Silos();
+  const Facts hub = simulation_->HubFacts();
+  if (!hub.empty()) s["hub"] = hub;
   Json up = Json::array(), down = Json::array();
   double train = 0, merge = 0, evaluate = 0;
   for (const Json& line : log_->lines()) {
@@ -321,8 +329,7 @@ void SimulateRun::Finish() {
   Json summary = Summary();
   if (!also_judged_.empty()) {
     const Json dealt = ToJson(MeanOver(JudgeOn(also_judged_)));
-    summary["map_dealt"] = dealt["map"];
-    summary["chance_dealt"] = dealt["chance"];
+    for (const auto& [measure, value] : dealt.items()) summary[measure + "_dealt"] = value;
   }
   WriteFile(out_ / "summary.json", summary.dump(2) + "\n");
   WarnNearChance(mean);
