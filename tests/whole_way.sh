@@ -63,3 +63,23 @@ grep -q 'mean over 2 silos' proto-1/summary.json || fail "judged other silos tha
 expect "against fedavg" "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg
 expect "proto, " "$CROSSILO" compare proto-1 proto-2 --silos --measure ndcg@10
 expect '"against"' "$CROSSILO" compare proto-1 proto-2 avg-1 avg-2 --against fedavg --json
+
+# Without labels: the unsupervised systems, classes that silos agree on, a table by code length.
+unsupervised() { "$CROSSILO" simulate small.toml --set evaluate.sets=both --set training.rounds=3 "$@"; }
+gan=(--set model.input=unit --set method.name=fedwgan --set method.gan_width=4 --set method.mu=1.0)
+for base in dgcpn djsrh jdsh; do
+  expect "results in" unsupervised --set model.base=$base --set method.name=feduch --out uch-$base
+done
+expect "results in" unsupervised --set model.base=ucch "${gan[@]}" --out gan
+for key in memorisation_ratio generators_left_out '"map@50_dealt"'; do
+  grep -q "$key" gan/summary.json || fail "no $key in a FedWGAN summary"
+done
+expect "results in" unsupervised --set model.base=ucch "${gan[@]}" --set method.inner=plfedcmh \
+  --set data.pseudo=5 --out gan-plfedcmh
+refuse "no model at the hub" unsupervised --set model.base=ucch "${gan[@]}" --set method.inner=fedproto \
+  --set data.pseudo=5 --out gan-fedproto
+for bits in 16 32; do
+  expect "results in" unsupervised --set model.base=ucch --set method.name=ptfuch \
+    --set model.bits=$bits --out pt-$bits
+done
+expect "i→t 16" "$CROSSILO" compare pt-16 pt-32 --bits --measure map@50_dealt
