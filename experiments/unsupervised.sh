@@ -8,6 +8,7 @@
 #   feduch        FedUCH's parts and its control
 #   fedwgan       FedWGAN's parts, its control, and the stage around other methods
 #   bases         FedUCH on DJSRH and JDSH
+#   paper         silos' own sets drawn as the papers' code does
 #   beta          Dirichlet 0.1, 0.5, 1 and 10 at 16 bits
 # Wants data/wikipedia or data/fashion, imported as docs/DATASETS.md says.
 set -euo pipefail
@@ -75,24 +76,33 @@ case $what in
   feduch)
     for bits in 32 64; do
       s="model.bits=$bits"
-      run fedavg-$bits feduch $s method.name=fedavg
+      here=$set/d5 tag=-$bits
+      for method in fedavg feduch; do of_dgcpn $method $s; done
+      here=$set/feduch
       run cr-$bits feduch $s method.kd=false name=feduch-2-cr-only
       run kd-$bits feduch $s method.cr=false name=feduch-3-kd-only
-      run feduch-$bits feduch $s
       run zero-$bits feduch $s method.mu=0.0 method.phi=0.0 name=feduch-steps-only
+      run strong-$bits feduch $s method.mu=6.0 method.phi=4.0 name=feduch-ten-times
       run joint-$bits feduch $s method.reg_step=joint name=feduch-joint
       run released-$bits feduch $s method.prev_model=global-as-released name=feduch-as-released
     done
     how=(--bits) ;;
   fedwgan)
     off() { for k in "$@"; do printf 'method.%s=false ' "$k"; done; }
-    run fedavg ucch
+    here=$set/d5 tag=-32
+    of_ucch fedavg model.bits=32
+    here=$set/fedwgan
     run gan fedwgan $(off cont jsd filter) name=w/GAN
     run cont fedwgan $(off jsd filter) name=w/cont
     run jsd fedwgan $(off filter) name=w/JSD
-    run fedwgan fedwgan name=w/filter
+    here=$set/d5
+    of_ucch fedwgan model.bits=32
+    here=$set/fedwgan
+    [ $set = wikipedia ] || run long fedwgan method.gan_epochs=6 name=fedwgan-6-gan-epochs
     run untrained fedwgan method.train_generators=false name=untrained-generators
-    run moon ucch method.name=moon
+    here=$set/d5
+    of_ucch moon model.bits=32
+    here=$set/fedwgan
     run moon-gan fedwgan method.inner=moon name=moon+generator
     for method in plfedcmh pepfch; do
       run $method ucch method.name=$method $pseudo
@@ -100,6 +110,13 @@ case $what in
     done
     run mlp-fedavg ucch model.input=mlp name=fedavg-mlp
     run mlp fedwgan model.input=mlp name=fedwgan-mlp ;;
+  paper)
+    for method in local fedavg fedprox scaffold fednova moon feduch; do
+      of_dgcpn $method evaluate.deal=query
+    done
+    for method in local fedavg fedprox scaffold fednova moon fedx fedcafe plfedcmh ptfuch fedwgan; do
+      of_ucch $method evaluate.deal=all model.bits=16 partition.beta=0.1
+    done ;;
   bases)
     for base in djsrh jdsh; do
       for method in local fedavg fedprox moon feduch; do

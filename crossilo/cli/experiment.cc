@@ -41,6 +41,10 @@ void ReadEvaluate(Experiment& experiment) {
                    "share of both, and the mean over silos; both: global, and dealt at the end");
   experiment.dealt = sets == "dealt";
   experiment.both = sets == "both";
+  experiment.deal = table.Choice(
+      "deal", "alike", {"alike", "query", "all"},
+      "of each silo's own sets: alike: as its training data; query: queries by a draw of their own "
+      "(FedUCH's code); all: the retrieval set too (PT-FUCH's and FedWGAN's code)");
   experiment.judged_silos = table.Int(
       "silos", 0, "where every silo's own model is judged: only the first so many; 0: all", 0);
   EvaluateOptions& o = experiment.evaluate;

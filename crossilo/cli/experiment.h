@@ -29,10 +29,11 @@ struct Experiment {
   TrainingOptions training;
   double participation = 1;  // share of the silos that take part in a round
 
-  int64_t every = 5;         // rounds between evaluations; the last round always has one
-  bool dealt = false;        // judged on each silo's own query and retrieval sets
-  bool both = false;         // judged on the whole sets, and at the end also on each silo's own
-  int64_t judged_silos = 0;  // of a personal method: the first so many; 0: all
+  int64_t every = 5;           // rounds between evaluations; the last round always has one
+  bool dealt = false;          // judged on each silo's own query and retrieval sets
+  bool both = false;           // judged on the whole sets, and at the end also on each silo's own
+  std::string deal = "alike";  // how a silo's own sets are drawn
+  int64_t judged_silos = 0;    // of a personal method: the first so many; 0: all
   EvaluateOptions evaluate;
 
   Config config;  // the whole file; Table("model") and Table("method") go to their makers

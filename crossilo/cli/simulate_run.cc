@@ -168,10 +168,12 @@ std::vector<Silo> SimulateRun::MakeSilos(const Partition& partition) {
 
 std::vector<JudgedRows> SimulateRun::DealJudgedRows(const Partition& partition, bool dealt) const {
   if (!dealt) return {{dataset_.Split("query"), dataset_.Split("retrieval")}};
-  const auto query =
-      DealLike(dataset_, partition, experiment_.partition, "query", experiment_.seed);
-  const auto retrieval =
-      DealLike(dataset_, partition, experiment_.partition, "retrieval", experiment_.seed);
+  const auto deal = [&](const char* split, bool anew) {
+    return anew ? DealAnew(dataset_, experiment_.partition, split, experiment_.seed)
+                : DealLike(dataset_, partition, experiment_.partition, split, experiment_.seed);
+  };
+  const auto query = deal("query", experiment_.deal != "alike");
+  const auto retrieval = deal("retrieval", experiment_.deal == "all");
   std::vector<JudgedRows> rows;
   rows.reserve(partition.silos());
   for (int id = 0; id < partition.silos(); ++id) rows.push_back({query[id], retrieval[id]});

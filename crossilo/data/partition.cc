@@ -119,16 +119,27 @@ Partition DealRows(const Dataset& dataset, const Rows& rows, const PartitionOpti
   return partition;
 }
 
-}  // namespace
-
-Partition Deal(const Dataset& dataset, const PartitionOptions& options, uint64_t seed) {
-  Rows rows = dataset.Split("training");
+Rows RowsOf(const Dataset& dataset, const std::string& split) {
+  Rows rows = dataset.Split(split);
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   if (rows.empty()) {
-    throw Error("{}: the training split is empty; give it samples", dataset.name);
+    throw Error("{}: the {} split is empty; give it samples", dataset.name, split);
   }
-  return DealRows(dataset, rows, options, seed);
+  return rows;
+}
+
+}  // namespace
+
+Partition Deal(const Dataset& dataset, const PartitionOptions& options, uint64_t seed) {
+  return DealRows(dataset, RowsOf(dataset, "training"), options, seed);
+}
+
+std::vector<Rows> DealAnew(const Dataset& dataset, PartitionOptions options,
+                           const std::string& split, uint64_t seed) {
+  options.minimum = 1;  // fewer rows than training has must do
+  const uint64_t anew = Random(seed, {}, "partition.anew." + split).Bits();
+  return DealRows(dataset, RowsOf(dataset, split), options, anew).training;
 }
 
 }  // namespace crossilo

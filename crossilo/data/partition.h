@@ -46,6 +46,11 @@ std::vector<Rows> DealLike(const Dataset& dataset, const Partition& partition,
                            const PartitionOptions& options, const std::string& split,
                            uint64_t seed);
 
+// Deals another split by a draw of its own, so that what a silo is asked has
+// nothing to do with what it trained on.  One Rows a silo.
+std::vector<Rows> DealAnew(const Dataset& dataset, PartitionOptions options,
+                           const std::string& split, uint64_t seed);
+
 // The class of every sample, one each: the label where a sample has just one,
 // else (or with pseudo_labels > 0) k-means clusters of the image features.
 std::vector<int> ClassOf(const Dataset& dataset, const Rows& rows, const PartitionOptions& options,

@@ -248,6 +248,26 @@ TEST(Partition, NestsByAnotherLevelInsideAColumn) {
   EXPECT_THAT(Refusal(dataset, options), HasSubstr("within silo 'house-"));
 }
 
+// A draw of its own deals every row once, the same for the same seed, and not
+// in training's proportions: with beta 0.1 a class sits at one or two silos,
+// and of 20 classes some must land elsewhere.
+TEST(Partition, ASplitDealtAnewKnowsNothingOfTraining) {
+  const Dataset dataset = Generate({.samples = 2000, .classes = 20});
+  const PartitionOptions options = {.kind = "dirichlet", .silos = 5, .beta = 0.1};
+  const Partition partition = Deal(dataset, options, 1);
+  const auto anew = DealAnew(dataset, options, "query", 1);
+  ASSERT_EQ(anew.size(), 5u);
+  Rows all;
+  for (const Rows& rows : anew) all.insert(all.end(), rows.begin(), rows.end());
+  std::sort(all.begin(), all.end());
+  Rows query = dataset.Split("query");
+  std::sort(query.begin(), query.end());
+  EXPECT_EQ(all, query);
+  EXPECT_EQ(DealAnew(dataset, options, "query", 1), anew);
+  EXPECT_NE(DealAnew(dataset, options, "query", 2), anew);
+  EXPECT_NE(DealLike(dataset, partition, options, "query", 1), anew);
+}
+
 TEST(Partition, SaysWhatCannotHold) {
   const Dataset dataset = Even(3, 10);
   EXPECT_THAT(Refusal(dataset, {.kind = "dirichlet", .silos = 2, .beta = 0}),
