@@ -82,10 +82,11 @@ case $what in
       run cr-$bits feduch $s method.kd=false name=feduch-2-cr-only
       run kd-$bits feduch $s method.cr=false name=feduch-3-kd-only
       run zero-$bits feduch $s method.mu=0.0 method.phi=0.0 name=feduch-steps-only
-      run strong-$bits feduch $s method.mu=6.0 method.phi=4.0 name=feduch-ten-times
-      run joint-$bits feduch $s method.reg_step=joint name=feduch-joint
-      run released-$bits feduch $s method.prev_model=global-as-released name=feduch-as-released
     done
+    s=model.bits=32
+    run strong-32 feduch $s method.mu=6.0 method.phi=4.0 name=feduch-ten-times
+    run joint-32 feduch $s method.reg_step=joint name=feduch-joint
+    run released-32 feduch $s method.prev_model=global-as-released name=feduch-as-released
     how=(--bits) ;;
   fedwgan)
     off() { for k in "$@"; do printf 'method.%s=false ' "$k"; done; }
@@ -98,23 +99,24 @@ case $what in
     here=$set/d5
     of_ucch fedwgan model.bits=32
     here=$set/fedwgan
-    [ $set = wikipedia ] || run long fedwgan method.gan_epochs=6 name=fedwgan-6-gan-epochs
     run untrained fedwgan method.train_generators=false name=untrained-generators
     here=$set/d5
     of_ucch moon model.bits=32
     here=$set/fedwgan
     run moon-gan fedwgan method.inner=moon name=moon+generator
     for method in plfedcmh pepfch; do
+      [ $set-$method = wikipedia-pepfch ] && continue
       run $method ucch method.name=$method $pseudo
       run $method-gan fedwgan method.inner=$method $pseudo name=$method+generator
     done
-    run mlp-fedavg ucch model.input=mlp name=fedavg-mlp
-    run mlp fedwgan model.input=mlp name=fedwgan-mlp ;;
+    if [ $set = fashion ]; then
+      run mlp-fedavg ucch model.input=mlp name=fedavg-mlp
+      run mlp fedwgan model.input=mlp name=fedwgan-mlp
+      run long fedwgan method.gan_epochs=6 name=fedwgan-6-gan-epochs
+    fi ;;
   paper)
-    for method in local fedavg fedprox scaffold fednova moon feduch; do
-      of_dgcpn $method evaluate.deal=query
-    done
-    for method in local fedavg fedprox scaffold fednova moon fedx fedcafe plfedcmh ptfuch fedwgan; do
+    for method in local fedavg moon feduch; do of_dgcpn $method evaluate.deal=query; done
+    for method in local fedavg fedcafe plfedcmh ptfuch fedwgan; do
       of_ucch $method evaluate.deal=all model.bits=16 partition.beta=0.1
     done ;;
   bases)
