@@ -113,7 +113,6 @@ std::string ByBits(const std::vector<Group>& groups, const CompareArguments& arg
     const std::pair row(s["name"].get<std::string>(), s["base"].get<std::string>());
     if (!cells.contains(row)) rows.push_back(row);
     const Group* rival = Rival(groups, group, arguments.against);
-    if (rival == &group) rival = nullptr;
     const std::string bits = std::to_string(s["bits"].get<int64_t>());
     cells[row]["i→t " + bits] = Marked(group, rival, &Group::i2t);
     cells[row]["t→i " + bits] = Marked(group, rival, &Group::t2i);
@@ -138,7 +137,6 @@ void Compare(const CompareArguments& arguments) {
   Json all = Json::array();
   for (const Group& group : groups) {
     const Group* rival = Rival(groups, group, arguments.against);
-    if (rival == &group) rival = nullptr;
     table.Row(RowOf(group, rival, !arguments.against.empty(), splits));
     all.push_back(JsonOf(group, rival, arguments));
   }

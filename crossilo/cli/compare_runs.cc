@@ -104,7 +104,7 @@ const Group* Rival(const std::vector<Group>& groups, const Group& group, const s
     const int alike = 2 * same("dims") + same("base");
     if (alike > best_alike) best = &other, best_alike = alike;
   }
-  return best;
+  return best == &group ? nullptr : best;
 }
 
 }  // namespace crossilo

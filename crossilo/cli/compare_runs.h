@@ -28,7 +28,8 @@ struct Group {
 // no finished run, or one without the measure.
 std::vector<Group> Grouped(const CompareArguments& arguments);
 
-// The group of that name with the same data and partition, or null; of several
+// The group of that name with the same data and partition, or null: also where
+// that is the group itself; of several
 // one with the same code length and base, where there is one.
 const Group* Rival(const std::vector<Group>& groups, const Group& group, const std::string& name);
 

@@ -108,9 +108,7 @@ class FedCafeClient final : public Client {
 
  private:
   torch::Tensor Codes(Modality m) const {
-    const Batch& all = trainer_.silo().all;
-    return EncodeAll(trainer_.model(), m, m == Modality::kImage ? all.image : all.text,
-                     &Encoded::code);
+    return EncodeAll(trainer_.model(), m, trainer_.Features(m), &Encoded::code);
   }
 
   std::vector<LossTerm> Terms(const Step& step, const Seen& seen) const {

@@ -92,7 +92,9 @@ class FedUchClient final : public Client {
     if (o_.kd && o_.noisy_teacher) {
       // An epoch sees a sample once, so new noise every epoch is as good as
       // every step.
-      hooks.begin_epoch = [&](int) { With(Theta_G, [&] { FreezeCodes(frozen, &teacher); }); };
+      hooks.begin_epoch = [&](int) {
+        trainer_.With(Theta_G, [&] { FreezeCodes(frozen, &teacher); });
+      };
     }
     if ((o_.cr || o_.kd) && o_.separate) {
       hooks.own_step = [&](const torch::Tensor& rows) { return OwnStep(frozen, rows, noise); };
@@ -123,11 +125,6 @@ class FedUchClient final : public Client {
     return m == Modality::kImage ? Modality::kText : Modality::kImage;
   }
 
-  const torch::Tensor& Features(Modality m) const {
-    const Batch& all = trainer_.silo().all;
-    return m == Modality::kImage ? all.image : all.text;
-  }
-
   Random Stream(int round, const char* purpose) const {
     return Random(trainer_.setup().seed,
                   {static_cast<uint64_t>(round), static_cast<uint64_t>(trainer_.silo().id)},
@@ -138,7 +135,7 @@ class FedUchClient final : public Client {
     torch::NoGradGuard no_grad;
     int64_t widths[2] = {};
     for (Modality m : kModalities) {
-      const Encoded one = trainer_.model().Encode(m, Features(m).slice(0, 0, 1));
+      const Encoded one = trainer_.model().Encode(m, trainer_.Features(m).slice(0, 0, 1));
       widths[m == Modality::kText] = one.hidden.size(1);
     }
     if (widths[0] == widths[1]) return;
@@ -148,37 +145,22 @@ class FedUchClient final : public Client {
         widths[0], widths[1]);
   }
 
-  // Does something with other weights in the model and puts its own back.
-  template <typename Work>
-  void With(const TensorMap& weights, const Work& work) {
-    const TensorMap now = Weights(trainer_.model());
-    SetWeights(trainer_.model(), weights);
-    work();
-    SetWeights(trainer_.model(), now);
-  }
-
   // Z is before dropout and the features do not change: once a round is as good
   // as once a step.  The model must be at the weights received.
   void FreezeFeatures(FrozenBoth& frozen) {
     const auto Z = [this](Modality m) {
-      return EncodeAll(trainer_.model(), m, Features(m), &Encoded::hidden);
+      return EncodeAll(trainer_.model(), m, trainer_.Features(m), &Encoded::hidden);
     };
     for (Modality m : kModalities) frozen[m].Z_G = frozen[m].Z_prev = Z(m);
     if (Theta_prev_.empty()) return;
-    With(Theta_prev_, [&] {
+    trainer_.With(Theta_prev_, [&] {
       for (Modality m : kModalities) frozen[m].Z_prev = Z(m);
     });
   }
 
   void FreezeCodes(FrozenBoth& frozen, Random* noise) const {
-    torch::NoGradGuard no_grad;
-    constexpr int64_t kBlock = 2048;
     for (Modality m : kModalities) {
-      std::vector<torch::Tensor> codes;
-      for (const torch::Tensor& x : Features(m).split(kBlock)) {
-        codes.push_back(trainer_.model().Encode(m, x, noise).code);
-      }
-      frozen[m].H_G = torch::cat(codes);
+      frozen[m].H_G = EncodeAll(trainer_.model(), m, trainer_.Features(m), &Encoded::code, noise);
     }
   }
 
@@ -186,7 +168,8 @@ class FedUchClient final : public Client {
                                 Random& noise) const {
     std::vector<LossTerm> terms;
     for (Modality m : kModalities) {
-      const torch::Tensor x = Features(m).index_select(0, rows.to(Features(m).device()));
+      const torch::Tensor x =
+          trainer_.Features(m).index_select(0, rows.to(trainer_.Features(m).device()));
       AddTerms(frozen, m, trainer_.model().Encode(m, x, &noise), rows, terms);
     }
     return terms;
@@ -195,7 +178,7 @@ class FedUchClient final : public Client {
   // A weight of 0 leaves zero gradients, not none: the step is still taken.
   void AddTerms(const FrozenBoth& frozen, Modality m, const Encoded& encoded,
                 const torch::Tensor& rows, std::vector<LossTerm>& terms) const {
-    const torch::Tensor at = rows.to(Features(m).device());
+    const torch::Tensor at = rows.to(trainer_.Features(m).device());
     if (o_.cr) {
       const Frozen& other = frozen.at(Other(m));
       terms.push_back(

@@ -124,18 +124,13 @@ class FedXClient final : public Client {
                   purpose);
   }
 
-  const torch::Tensor& Features(Modality m) const {
-    const Batch& all = trainer_.silo().all;
-    return m == Modality::kImage ? all.image : all.text;
-  }
-
   torch::Tensor Global(Modality m) const {
-    return UnitRows(EncodeAll(trainer_.model(), m, Features(m), &Encoded::code));
+    return UnitRows(EncodeAll(trainer_.model(), m, trainer_.Features(m), &Encoded::code));
   }
 
   // A network that the step does not train is a constant.
   torch::Tensor Local(Modality m, const Step& step, const torch::Tensor& at, Random& noise) const {
-    const torch::Tensor x = Features(m).index_select(0, at);
+    const torch::Tensor x = trainer_.Features(m).index_select(0, at);
     const auto code = [&] { return UnitRows(trainer_.model().Encode(m, x, &noise).code); };
     if (std::find(step.trains.begin(), step.trains.end(), m) != step.trains.end()) return code();
     torch::NoGradGuard no_grad;

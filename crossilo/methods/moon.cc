@@ -106,27 +106,21 @@ class MoonClient final : public Client {
  private:
   static std::string PoolName(size_t i) { return "previous/" + std::to_string(i) + "/"; }
 
-  const torch::Tensor& Features(Modality m) const {
-    const Batch& all = trainer_.silo().all;
-    return m == Modality::kImage ? all.image : all.text;
-  }
-
   // One row a sample, by the weights that the model has now.
   torch::Tensor RepresentAll(Modality m) const {
-    return EncodeAll(trainer_.model(), m, Features(m), part_);
+    return EncodeAll(trainer_.model(), m, trainer_.Features(m), part_);
   }
 
   // Features do not change and frozen models have no dropout, so that once a
   // round is as good as once a step.  Leaves the model as it was.
   std::map<Modality, Frozen> Freeze() {
-    const TensorMap w_t = Weights(trainer_.model());
     std::map<Modality, Frozen> frozen;
     for (Modality m : kModalities) frozen[m].z_glob = RepresentAll(m);
     for (const TensorMap& w_prev : pool_) {
-      SetWeights(trainer_.model(), w_prev);
-      for (Modality m : kModalities) frozen[m].z_prev.push_back(RepresentAll(m));
+      trainer_.With(w_prev, [&] {
+        for (Modality m : kModalities) frozen[m].z_prev.push_back(RepresentAll(m));
+      });
     }
-    SetWeights(trainer_.model(), w_t);
     return frozen;
   }
 
@@ -149,11 +143,11 @@ class MoonClient final : public Client {
 
   std::vector<LossTerm> OwnStep(const std::map<Modality, Frozen>& frozen, const torch::Tensor& rows,
                                 Random& noise) const {
-    const torch::Tensor at = rows.to(Features(Modality::kImage).device());
+    const torch::Tensor at = rows.to(trainer_.Features(Modality::kImage).device());
     Seen seen;
     for (Modality m : kModalities) {
       Encoded& encoded = m == Modality::kImage ? seen.image : seen.text;
-      encoded = trainer_.model().Encode(m, Features(m).index_select(0, at), &noise);
+      encoded = trainer_.model().Encode(m, trainer_.Features(m).index_select(0, at), &noise);
     }
     return Terms(frozen, {rows, {Modality::kImage, Modality::kText}}, seen);
   }

@@ -28,7 +28,19 @@ class Trainer {
   const HashModel& model() const { return setup_.model; }
   const ClientSetup& setup() const { return setup_; }
   const Silo& silo() const { return setup_.silo; }
+  const torch::Tensor& Features(Modality m) const {
+    return m == Modality::kImage ? silo().all.image : silo().all.text;
+  }
   double samples() const { return static_cast<double>(setup_.silo.size()); }
+
+  // Does something with other weights in the model and puts its own back.
+  template <typename Work>
+  void With(const TensorMap& weights, const Work& work) {
+    const TensorMap now = Weights(model());
+    SetWeights(model(), weights);
+    work();
+    SetWeights(model(), now);
+  }
 
   TensorMap State() const;
   void SetState(const TensorMap& state);

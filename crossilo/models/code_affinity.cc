@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crossilo/models/plan_pairs.h"
 #include "crossilo/tensors/random_tensor.h"
 #include "crossilo/tensors/unit_rows.h"
 
@@ -61,20 +62,11 @@ CodeAffinityLearner::CodeAffinityLearner(CodeAffinityModel& model, const Silo& s
 
 void CodeAffinityLearner::BeginRound(Random&) { round_epochs_ = 0; }
 
-// Shuffled passes; the ragged last batch stays unless it is a single sample,
-// which has no other to be like.
 std::vector<Step> CodeAffinityLearner::PlanEpoch(int, int64_t batch, Random& random) {
   ++epochs_;
   ++round_epochs_;
   SetAlpha();
-  const int64_t n = silo_.size();
-  const torch::Tensor order = RandomPermutation(n, random);
-  std::vector<Step> steps;
-  for (int64_t at = 0; at < n; at += batch) {
-    const torch::Tensor rows = order.slice(0, at, std::min(n, at + batch));
-    if (rows.size(0) > 1 || n == 1) steps.push_back({rows, {Modality::kImage, Modality::kText}});
-  }
-  return steps;
+  return PlanGroups(silo_.size(), batch, random);
 }
 
 torch::Tensor CodeAffinityLearner::Loss(const Step& step, Seen& seen) {

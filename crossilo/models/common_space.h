@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "crossilo/models/hash_model.h"
+#include "crossilo/models/plan_pairs.h"
 #include "crossilo/tensors/random_tensor.h"
 
 namespace crossilo {
@@ -22,17 +23,6 @@ inline torch::Tensor Likelihood(const torch::Tensor& a, const torch::Tensor& b,
   const torch::Tensor lengths = RowNorms(a).unsqueeze(1) * RowNorms(b);
   const torch::Tensor theta = 0.5 * a.mm(b.t()) / lengths.clamp_min(1e-6);
   return (torch::softplus(theta) - similar * theta).mean();
-}
-
-// Every sample once, both modalities in each step.
-inline std::vector<Step> PlanPairs(int64_t n, int64_t batch, bool shuffle, Random& random) {
-  const torch::Tensor order = shuffle ? RandomPermutation(n, random) : torch::arange(n);
-  std::vector<Step> steps;
-  for (int64_t at = 0; at < n; at += batch) {
-    steps.push_back(
-        {order.slice(0, at, std::min(n, at + batch)), {Modality::kImage, Modality::kText}});
-  }
-  return steps;
 }
 
 }  // namespace crossilo

@@ -23,12 +23,13 @@ torch::Tensor EncodeRows(const HashModel& model, Modality modality, const torch:
 }
 
 torch::Tensor EncodeAll(const HashModel& model, Modality modality, const torch::Tensor& x,
-                        torch::Tensor Encoded::*part) {
+                        torch::Tensor Encoded::*part, Random* noise) {
   torch::NoGradGuard no_grad;
   constexpr int64_t kBlock = 2048;
   std::vector<torch::Tensor> parts;
   for (int64_t at = 0; at == 0 || at < x.size(0); at += kBlock) {
-    parts.push_back(model.Encode(modality, x.slice(0, at, std::min(x.size(0), at + kBlock))).*part);
+    const torch::Tensor some = x.slice(0, at, std::min(x.size(0), at + kBlock));
+    parts.push_back(model.Encode(modality, some, noise).*part);
   }
   return parts.size() == 1 ? parts.front() : torch::cat(parts);
 }

@@ -12,9 +12,10 @@ torch::Tensor EncodeRows(const HashModel& model, Modality modality, const torch:
                          const Rows& rows);
 
 // One part of what the model computes of every row of `x` (such as
-// &Encoded::code), on its device, block by block and without gradients.
+// &Encoded::code), on its device, block by block and without gradients; `noise`
+// as Encode's.
 torch::Tensor EncodeAll(const HashModel& model, Modality modality, const torch::Tensor& x,
-                        torch::Tensor Encoded::*part);
+                        torch::Tensor Encoded::*part, Random* noise = nullptr);
 
 // The bits: 1 where the relaxed code is positive.
 PackedCodes Binarize(const torch::Tensor& relaxed);

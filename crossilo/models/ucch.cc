@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crossilo/models/hash_model.h"
+#include "crossilo/models/plan_pairs.h"
 #include "crossilo/tensors/random_tensor.h"
 #include "crossilo/tensors/unit_rows.h"
 
@@ -94,18 +94,9 @@ class UcchLearner final : public Learner {
     draws_ = Random(random.Bits());
   }
 
-  // Shuffled passes; the ragged last batch stays unless it is a single sample,
-  // which has nothing to be contrasted with.
   std::vector<Step> PlanEpoch(int epoch, int64_t batch, Random& random) override {
     warming_ = (Kept() ? warm_epochs_++ : epoch) < model_.options().warmup;
-    const int64_t n = silo_.size();
-    const torch::Tensor order = RandomPermutation(n, random);
-    std::vector<Step> steps;
-    for (int64_t at = 0; at < n; at += batch) {
-      const torch::Tensor rows = order.slice(0, at, std::min(n, at + batch));
-      if (rows.size(0) > 1 || n == 1) steps.push_back({rows, {Modality::kImage, Modality::kText}});
-    }
-    return steps;
+    return PlanGroups(silo_.size(), batch, random);
   }
 
   torch::Tensor Loss(const Step& step, Seen& seen) override {
