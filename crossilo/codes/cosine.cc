@@ -1,5 +1,6 @@
 #include "crossilo/codes/cosine.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "crossilo/base/error.h"
@@ -21,6 +22,27 @@ float Dot(const float* a, const float* b, size_t dim) {
   }
   return lane[0];
 }
+
+typedef double Pair __attribute__((vector_size(16)));
+
+Pair WidePair(const float* v) { return Pair{v[0], v[1]}; }
+
+// Sums in double of a product of two floats, which double holds exactly, so
+// that fusing it with the addition changes nothing; the order of the additions
+// is written down here.  So every machine finds the same bits.
+class WideSum {
+ public:
+  void Add(Pair low, Pair high) {
+    low_ += low;
+    high_ += high;
+  }
+  void Add(double rest) { rest_ += rest; }
+  double Total() const { return ((low_[0] + low_[1]) + (high_[0] + high_[1])) + rest_; }
+
+ private:
+  Pair low_ = {}, high_ = {};
+  double rest_ = 0;
+};
 
 }  // namespace
 
@@ -44,6 +66,42 @@ std::vector<float> UnitRows(std::span<const float> rows, int64_t dim) {
 
 void DotProducts(const float* query, const float* rows, size_t n, size_t dim, float* out) {
   for (size_t i = 0; i < n; ++i) out[i] = Dot(query, rows + i * dim, dim);
+}
+
+double SquaredLength(const float* row, size_t dim) {
+  WideSum squares;
+  size_t d = 0;
+  for (; d + 4 <= dim; d += 4) {
+    const Pair low = WidePair(row + d), high = WidePair(row + d + 2);
+    squares.Add(low * low, high * high);
+  }
+  for (; d < dim; ++d) squares.Add(double{row[d]} * row[d]);
+  return squares.Total();
+}
+
+double Cosine(const float* a, const float* b, size_t dim) {
+  WideSum aa, ab, bb;
+  size_t d = 0;
+  for (; d + 4 <= dim; d += 4) {
+    const Pair a_low = WidePair(a + d), a_high = WidePair(a + d + 2);
+    const Pair b_low = WidePair(b + d), b_high = WidePair(b + d + 2);
+    aa.Add(a_low * a_low, a_high * a_high);
+    ab.Add(a_low * b_low, a_high * b_high);
+    bb.Add(b_low * b_low, b_high * b_high);
+  }
+  for (; d < dim; ++d) {
+    aa.Add(double{a[d]} * a[d]);
+    ab.Add(double{a[d]} * b[d]);
+    bb.Add(double{b[d]} * b[d]);
+  }
+  const double of_a = aa.Total(), of_b = bb.Total();
+  if (!std::isfinite(of_a) || !std::isfinite(of_b)) return NAN;
+  if (of_a == 0 || of_b == 0) return 0;
+  return ab.Total() / (std::sqrt(of_a) * std::sqrt(of_b));
+}
+
+float CosineDistance(double cosine) {
+  return 1 - static_cast<float>(std::clamp(cosine, -1.0, 1.0));
 }
 
 }  // namespace crossilo
