@@ -7,6 +7,7 @@
 #include "crossilo/cli/results.h"
 #include "crossilo/data/describe.h"
 #include "crossilo/data/emoji.h"
+#include "crossilo/data/emojibase.h"
 #include "crossilo/data/generate.h"
 #include "crossilo/data/import.h"
 #include "crossilo/data/partition_file.h"
@@ -219,14 +220,24 @@ void AddEmoji(CLI::App& data) {
       "emoji", "Make the emoji dataset from the packages that scripts/fetch_emoji.sh fetched");
   struct Arguments {
     std::string packages, out;
+    std::vector<std::string> languages;
   };
   auto a = std::make_shared<Arguments>();
   command->add_option("--packages", a->packages, "The folder with the packages")->required();
+  command
+      ->add_option("--languages", a->languages,
+                   "Languages besides English that are understood: fr,de,...; \"\" for none "
+                   "(default: all that were fetched)")
+      ->delimiter(',');
   command->add_option("--out", a->out, "The folder to make")->required();
   command->footer(
       "\nExample:\n  scripts/fetch_emoji.sh .cache/emoji\n"
       "  crossilo data emoji --packages .cache/emoji --out data/emoji\n");
-  command->callback([a] { Build(ReadEmoji(a->packages), {}, a->out); });
+  command->callback([a, command] {
+    std::erase(a->languages, "");
+    const bool named = command->count("--languages") > 0;
+    Build(ReadEmoji(a->packages, named ? a->languages : EmojiLanguages(a->packages)), {}, a->out);
+  });
 }
 
 void AddGenerate(CLI::App& data) {

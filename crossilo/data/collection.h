@@ -19,9 +19,12 @@ struct Labelling {
 // Raw pictures and words, before an embedder turns them into features.
 struct Collection {
   std::string name, licence, source;
-  Items items;                                         // has id, caption and picture
-  std::filesystem::path pictures_root;                 // what the column picture is relative to
-  std::vector<std::string> words;                      // what is embedded as text, one a row
+  Items items;                          // has id, caption and picture
+  std::filesystem::path pictures_root;  // what the column picture is relative to
+  std::vector<std::string> words;       // what is embedded as text, one a row
+  // What `words` says in other languages, by language, one a row, "" where
+  // nobody said; only teaches the words' embedder those languages.
+  std::map<std::string, std::vector<std::string>> translations;
   std::map<std::string, Labelling> labels;             // by level; "" is the one that counts
   std::map<std::string, std::vector<int64_t>> splits;  // "training", "retrieval", "query"
 

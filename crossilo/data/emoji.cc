@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "crossilo/base/error.h"
-#include "crossilo/base/file.h"
+#include "crossilo/data/emojibase.h"
 
 namespace crossilo {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 struct House {
   const char* name;
@@ -22,30 +20,6 @@ constexpr std::array<House, 3> kHouses = {{
     {"twitter", "emoji-datasource-twitter/img/twitter/64"},
     {"microsoft", "@lobehub/fluent-emoji-3d/assets"},
 }};
-
-struct Emoji {
-  std::string key, character, label, tags;
-  int group, subgroup;
-};
-
-// The packages spell one emoji in several ways: with or without the variation
-// selector fe0f and the closing tag e007f, with _ between tags.
-std::string Key(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) {
-    return letter == '_' ? '-' : static_cast<char>(std::tolower(letter));
-  });
-  std::string key;
-  for (size_t start = 0; start <= name.size();) {
-    const size_t end = std::min(name.find('-', start), name.size());
-    const std::string point = name.substr(start, end - start);
-    if (point != "fe0f" && point != "e007f") {
-      if (!key.empty()) key += '-';
-      key += point;
-    }
-    start = end + 1;
-  }
-  return key;
-}
 
 // Key of the emoji -> file name, sorted first wins where two spell the same.
 std::map<std::string, std::string> Drawings(const fs::path& folder) {
@@ -61,51 +35,8 @@ std::map<std::string, std::string> Drawings(const fs::path& folder) {
   }
   std::sort(names.begin(), names.end());
   std::map<std::string, std::string> files;
-  for (const std::string& name : names) files.try_emplace(Key(fs::path(name).stem()), name);
+  for (const std::string& name : names) files.try_emplace(EmojiKey(fs::path(name).stem()), name);
   return files;
-}
-
-Json ReadJson(const fs::path& path) {
-  if (!fs::exists(path)) {
-    throw Error("{}: not there; fetch the packages with scripts/fetch_emoji.sh", path.string());
-  }
-  try {
-    return Json::parse(ReadFile(path));
-  } catch (const Json::exception& error) {
-    throw Error("{}: damaged: {}; fetch the packages again", path.string(), error.what());
-  }
-}
-
-// order -> message; the component group's name is left out of `groups`.
-std::map<int, std::string> Messages(const Json& messages) {
-  std::map<int, std::string> names;
-  for (const Json& entry : messages) {
-    if (entry.at("key").get<std::string>() == "component") continue;
-    names[entry.at("order").get<int>()] = entry.at("message").get<std::string>();
-  }
-  return names;
-}
-
-std::vector<Emoji> ReadEmojiNames(const Json& data, const std::map<int, std::string>& groups) {
-  std::vector<std::pair<int, Emoji>> sorted;
-  for (const Json& entry : data) {
-    const int group = entry.value("group", -1);
-    if (!groups.contains(group)) continue;
-    std::string tags;
-    for (const Json& tag : entry.value("tags", Json::array())) {
-      if (!tags.empty()) tags += ' ';
-      tags += tag.get<std::string>();
-    }
-    sorted.emplace_back(
-        entry.at("order").get<int>(),
-        Emoji{Key(entry.at("hexcode").get<std::string>()), entry.at("emoji").get<std::string>(),
-              entry.at("label").get<std::string>(), tags, group, entry.at("subgroup").get<int>()});
-  }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Emoji> all;
-  for (auto& [order, emoji] : sorted) all.push_back(std::move(emoji));
-  return all;
 }
 
 // Classes that have at least one row, in the order of their numbers.
@@ -121,27 +52,22 @@ Labelling Level(const std::vector<int>& numbers, const std::map<int, std::string
   return level;
 }
 
-struct Names {
-  std::map<int, std::string> groups, subgroups;
-  std::vector<Emoji> emoji;
-};
-
-Names ReadNames(const fs::path& folder) {
-  const Json messages = ReadJson(folder / "messages.json"), data = ReadJson(folder / "data.json");
-  try {
-    Names names{Messages(messages.at("groups")), Messages(messages.at("subgroups")), {}};
-    names.emoji = ReadEmojiNames(data, names.groups);
-    return names;
-  } catch (const Json::exception& error) {
-    throw Error("{}: not as emojibase-data 17 writes it: {}; fetch the packages again",
-                folder.string(), error.what());
+// Rows whose emoji the language does not name stay empty.
+std::vector<std::string> Translated(const fs::path& packages, const std::string& language,
+                                    const std::vector<std::string>& keys) {
+  const auto names = ReadEmojiNames(packages, language);
+  std::vector<std::string> texts;
+  for (const std::string& key : keys) {
+    const auto found = names.find(key);
+    texts.push_back(found == names.end() ? "" : found->second.label + " " + found->second.tags);
   }
+  return texts;
 }
 
 }  // namespace
 
-Collection ReadEmoji(const fs::path& packages) {
-  const Names names = ReadNames(packages / "emojibase-data" / "en");
+Collection ReadEmoji(const fs::path& packages, const std::vector<std::string>& languages) {
+  const Emojibase names = ReadEmojibase(packages);
   std::vector<std::map<std::string, std::string>> drawings;
   for (const House& house : kHouses) drawings.push_back(Drawings(packages / house.folder));
   Collection all;
@@ -172,6 +98,9 @@ Collection ReadEmoji(const fs::path& packages) {
   all.labels[""] = Level(subgroup, names.subgroups);
   all.labels["group"] = Level(group, names.groups);
   all.splits = SplitByKey(keys);
+  for (const std::string& language : languages) {
+    all.translations[language] = Translated(packages, language, keys);
+  }
   return all;
 }
 

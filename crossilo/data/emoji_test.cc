@@ -6,6 +6,7 @@
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/base/random.h"
+#include "crossilo/data/emojibase.h"
 
 namespace crossilo {
 namespace {
@@ -84,6 +85,31 @@ TEST(Emoji, TheDrawingsOfOneEmojiShareASplit) {
     const bool same = all.items.Cell(row, "emoji") == all.items.Cell(query[0], "emoji");
     EXPECT_EQ(std::find(query.begin(), query.end(), row) != query.end(), same) << row;
   }
+}
+
+TEST(Emoji, OtherLanguagesAreTranslationsOfTheRows) {
+  const fs::path root = Packages();
+  WriteFile(root / "emojibase-data/fr/data.json", R"([
+    {"label": "cœur rouge", "hexcode": "2764-FE0F", "tags": ["amour"]},
+    {"label": "visage rieur", "hexcode": "1F600"}])");
+  WriteFile(root / "emojibase-data/en-gb/data.json", "[]");
+  fs::create_directories(root / "emojibase-data/meta");
+  EXPECT_THAT(EmojiLanguages(root), ElementsAre("fr"));
+  EXPECT_TRUE(EmojiLanguages(root / "nowhere").empty());
+  EXPECT_TRUE(ReadEmoji(root).translations.empty());
+  const Collection all = ReadEmoji(root, {"fr"});
+  EXPECT_EQ(all.words, ReadEmoji(root).words);
+  EXPECT_THAT(all.translations.at("fr"),
+              ElementsAre("visage rieur ", "visage rieur ", "cœur rouge amour", "cœur rouge amour",
+                          ""));  // nobody named Wales
+  EXPECT_EQ(ReadEmojiNames(root, "fr").at("2764").tags, "amour");
+  EXPECT_THAT([&] { ReadEmoji(root, {"xx"}); }, ThrowsMessage<Error>(HasSubstr("xx/data.json")));
+  for (const char* name : {"../en", "", ".", "/etc"}) {
+    EXPECT_THAT([&] { ReadEmoji(root, {name}); }, ThrowsMessage<Error>(HasSubstr("no language")));
+  }
+  WriteFile(root / "emojibase-data/fr/data.json", R"([{"label": 5}])");
+  EXPECT_THAT([&] { ReadEmoji(root, {"fr"}); },
+              ThrowsMessage<Error>(HasSubstr("emojibase-data/fr")));
 }
 
 TEST(Emoji, AMissingPackageIsNamed) {

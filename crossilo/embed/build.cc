@@ -85,6 +85,14 @@ void EmbedWords(const Collection& all, const BuildOptions& options, const BuildP
   }
   out.text =
       MakeWordEmbedder(out.text_embedding, {options.vectors.parent_path()})->Embed(all.words);
+  // After the features: they must not depend on which languages were there.
+  if (options.words == "tfidf") {
+    Translations training;
+    for (const auto& [language, texts] : all.translations) {
+      training[language] = TrainingOf(all, texts);
+    }
+    AddDictionary(TrainingOf(all, all.words), training, out.text_embedding, options.dictionary);
+  }
   if (progress) progress("words", all.size(), all.size());
 }
 

@@ -20,6 +20,7 @@ struct BuildOptions {
 
   std::string words = "tfidf";  // tfidf or wordvec
   TfidfOptions tfidf = {.dims = 300};
+  DictionaryOptions dictionary;   // tfidf: of the collection's translations, if any
   std::filesystem::path vectors;  // wordvec: the file
   WordvecOptions wordvec;
 };
@@ -28,7 +29,8 @@ struct BuildOptions {
 using BuildProgress = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
 
 // Makes features (float32) of a collection's pictures and words.  What is
-// fitted is fitted on the training rows alone.  Uses all cores; the result
+// fitted is fitted on the training rows alone, a dictionary of other languages
+// too; the features are the same with and without one.  Uses all cores; the result
 // does not depend on their number.  Throws Error naming a picture that cannot
 // be decoded.  WriteDataset(folder, dataset, collection.pictures_root) stores it.
 Dataset BuildDataset(const Collection& collection, const BuildOptions& options = {},

@@ -78,6 +78,25 @@ TEST(BuildDataset, FitsOnTrainingRowsAlone) {
   EXPECT_FALSE(torch::equal(after.image[query], before.image[query]));
 }
 
+TEST(BuildDataset, OtherLanguagesChangeNoFeatureAndAreLearntFromTrainingRows) {
+  Collection cards = Cards();
+  const Dataset before = BuildDataset(cards);
+  for (int i = 0; i < 20; ++i) {
+    cards.translations["de"].push_back(i % 2 == 0 ? "rote Karte" : "blaue Karte");
+  }
+  cards.translations["de"][cards.splits.at("query")[0]] = "geheim";
+  const Dataset with = BuildDataset(cards);
+  EXPECT_TRUE(torch::equal(with.text, before.text));
+  EXPECT_NE(with.text_embedding.Fingerprint(), before.text_embedding.Fingerprint());
+  const auto embedder = MakeWordEmbedder(with.text_embedding);
+  EXPECT_TRUE(torch::equal(embedder->Embed(cards.words), before.text));
+  const torch::Tensor own = MakeWordEmbedder(before.text_embedding)->Embed({"red", "blue"});
+  const torch::Tensor close = own.mv(embedder->Embed({"rote Karte"})[0]);
+  EXPECT_GT(close[0].item<double>(), close[1].item<double>());
+  // What a held-out row is called elsewhere teaches nothing.
+  EXPECT_EQ(embedder->Embed({"geheim"}).abs().sum().item<double>(), 0);
+}
+
 TEST(BuildDataset, BadPicturesAndOptionsAreNamed) {
   const Collection cards = Cards();
   WriteFile(cards.PictureFile(11), "no picture");

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,26 @@ struct TfidfOptions {
   int64_t dims = 0;                      // > 0: projected to so many, mean square 1
 };
 Embedding FitTfidf(const std::vector<std::string>& texts, const TfidfOptions& options = {});
+
+// Teaches a tfidf embedding the words of other languages: texts[i] says in the
+// embedding's own language what translations.at(language)[i] says in another,
+// or "" where it does not.  A foreign word, or pair of Chinese or Japanese
+// characters, gets the few own words that it foretells: the strongest positive
+// coefficients of a ridge regression from the foreign tf-idf rows to the own
+// ones, in which a word that stands everywhere, such as "qui", foretells
+// nothing.  Such words only embed texts that the own language knows less of
+// than another (dictionary.h); all others become what they became before.
+// Fit on training samples only, which is why a word that only held-out samples
+// have stays unknown.  Throws Error for another kind, for names of languages
+// that are not made of letters, digits and -, and for sizes that do not match.
+struct DictionaryOptions {
+  int64_t meanings = 12;  // own words that a foreign one stands for, at most
+  double least = 0.05;    // the weakest of them against the strongest
+  double ridge = 0.3;     // added to the diagonal; rows have length 1
+};
+using Translations = std::map<std::string, std::vector<std::string>>;
+void AddDictionary(const std::vector<std::string>& texts, const Translations& translations,
+                   Embedding& tfidf, const DictionaryOptions& options = {});
 
 // "wordvec": the mean of the words' vectors, rows of length 1, from an .npz
 // file with the arrays `words` and `vectors` or a text file with lines

@@ -1,5 +1,6 @@
 #include "crossilo/embed/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -59,6 +60,28 @@ torch::Tensor Fitted(const Embedding& embedding, const std::string& name, torch:
         embedding.kind, name);
   }
   return found->second.to(torch::kCPU).contiguous();
+}
+
+std::vector<std::string> FittedLines(const Embedding& embedding, const std::string& name) {
+  const torch::Tensor bytes = Fitted(embedding, name, torch::kByte, {-1});
+  std::string_view text(reinterpret_cast<const char*>(bytes.data_ptr<uint8_t>()), bytes.numel());
+  if (text.empty() || text.back() != '\n') {
+    throw Error("the {} embedding's tensor '{}' is damaged; make the dataset or bundle again",
+                embedding.kind, name);
+  }
+  std::vector<std::string> lines;
+  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    lines.emplace_back(text.substr(0, end));
+  }
+  return lines;
+}
+
+torch::Tensor Lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  torch::Tensor bytes = torch::empty({static_cast<int64_t>(text.size())}, torch::kByte);
+  std::copy(text.begin(), text.end(), bytes.data_ptr<uint8_t>());
+  return bytes;
 }
 
 fs::path NamedFile(const Embedding& embedding, const std::vector<fs::path>& folders) {

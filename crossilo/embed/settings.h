@@ -19,6 +19,10 @@ int64_t WholeSetting(const Embedding& embedding, const std::string& name, int64_
 torch::Tensor Fitted(const Embedding& embedding, const std::string& name, torch::ScalarType type,
                      const std::vector<int64_t>& shape);
 
+// The lines of a fitted tensor of bytes, each ended by \n; and such a tensor.
+std::vector<std::string> FittedLines(const Embedding& embedding, const std::string& name);
+torch::Tensor Lines(const std::vector<std::string>& lines);
+
 // The file that the settings `file` and `sha256` name, from the first folder
 // that holds it whole.
 std::filesystem::path NamedFile(const Embedding& embedding,

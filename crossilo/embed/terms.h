@@ -17,4 +17,7 @@ std::vector<std::string> Words(std::string_view text);
 // characters.  Each starts with #, which no word does.
 std::vector<std::string> Ngrams(std::string_view text, int shortest, int longest);
 
+// Whether a term is one of Ngrams, not of Words.
+inline bool IsNgram(std::string_view term) { return term.starts_with('#'); }
+
 }  // namespace crossilo

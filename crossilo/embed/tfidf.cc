@@ -2,11 +2,13 @@
 // so that any text can become a feature later.
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/parallel.h"
+#include "crossilo/embed/dictionary.h"
 #include "crossilo/embed/fit.h"
 #include "crossilo/embed/kinds.h"
 #include "crossilo/embed/projection.h"
@@ -19,20 +21,10 @@ namespace {
 // Enough texts to find the directions; more only cost memory.
 constexpr size_t kMostForSvd = 20000;
 
-bool IsNgram(const std::string& term) { return term.starts_with('#'); }
-
 std::vector<std::string> TermsOf(const std::string& text, int shortest, int longest) {
   std::vector<std::string> terms = Words(text);
   for (std::string& gram : Ngrams(text, shortest, longest)) terms.push_back(std::move(gram));
   return terms;
-}
-
-torch::Tensor Joined(const std::vector<std::string>& terms) {
-  std::string text;
-  for (const std::string& term : terms) text += term + "\n";
-  torch::Tensor bytes = torch::empty({static_cast<int64_t>(text.size())}, torch::kByte);
-  std::copy(text.begin(), text.end(), bytes.data_ptr<uint8_t>());
-  return bytes;
 }
 
 // The `most` terms of one sort that stand in most texts; alphabet breaks ties.
@@ -53,26 +45,18 @@ class Tfidf : public WordEmbedder {
   explicit Tfidf(const Embedding& embedding)
       : embedding_(embedding),
         shortest_(static_cast<int>(WholeSetting(embedding, "ngram_min", 1, 16))),
-        longest_(static_cast<int>(WholeSetting(embedding, "ngram_max", 0, 16))) {
-    const torch::Tensor bytes = Fitted(embedding, "vocabulary", torch::kByte, {-1});
-    const uint8_t* data = bytes.data_ptr<uint8_t>();
-    std::string term;
-    for (int64_t i = 0; i < bytes.size(0); ++i) {
-      if (data[i] != '\n') {
-        term += static_cast<char>(data[i]);
-        continue;
-      }
+        longest_(static_cast<int>(WholeSetting(embedding, "ngram_max", 0, 16))),
+        terms_(FittedLines(embedding, "vocabulary")) {
+    for (const std::string& term : terms_) {
       const auto number = static_cast<int64_t>(number_.size());
-      number_.emplace(std::move(term), number);
-      term.clear();
+      number_.emplace(term, number);
     }
+    // A term that stands there twice makes this one too short.
     weights_ = Fitted(embedding, "weights", torch::kFloat, {static_cast<int64_t>(number_.size())});
-    if (number_.empty() || !term.empty()) {
-      throw Error("the tfidf embedding's vocabulary is damaged; make the dataset or bundle again");
-    }
     if (embedding.tensors.contains("basis")) {
       basis_ = Fitted(embedding, "basis", torch::kFloat, {weights_.size(0), -1});
     }
+    if (Dictionary::IsIn(embedding)) dictionary_.emplace(embedding, number_);
   }
 
   torch::Tensor Embed(const std::vector<std::string>& texts) const override {
@@ -94,25 +78,46 @@ class Tfidf : public WordEmbedder {
  private:
   // A row of zeros becomes the text's weights, of length 1 if any.
   void Weigh(const std::string& text, float* row) const {
-    for (const std::string& term : TermsOf(text, shortest_, longest_)) {
-      const auto found = number_.find(term);
-      if (found != number_.end()) row[found->second] += 1;
-    }
-    const float* weights = weights_.data_ptr<float>();
+    if (!dictionary_ || !Translate(text, row)) Count(text, row);
     double square = 0;
-    for (int64_t i = 0; i < weights_.size(0); ++i) {
-      if (row[i] > 0) row[i] = (1 + std::log(row[i])) * weights[i];
-      square += static_cast<double>(row[i]) * row[i];
-    }
+    for (int64_t i = 0; i < weights_.size(0); ++i) square += static_cast<double>(row[i]) * row[i];
     if (square == 0) return;
     const auto length = static_cast<float>(std::sqrt(square));
     for (int64_t i = 0; i < weights_.size(0); ++i) row[i] /= length;
   }
 
+  void Count(const std::string& text, float* row) const {
+    for (const std::string& term : TermsOf(text, shortest_, longest_)) {
+      const auto found = number_.find(term);
+      if (found != number_.end()) row[found->second] += 1;
+    }
+    const float* weights = weights_.data_ptr<float>();
+    for (int64_t i = 0; i < weights_.size(0); ++i) {
+      if (row[i] > 0) row[i] = (1 + std::log(row[i])) * weights[i];
+    }
+  }
+
+  // The own words that are meant, each with its n-grams as in a text of its
+  // own; false where the text is in no other language.
+  bool Translate(const std::string& text, float* row) const {
+    const auto meant = dictionary_->Translate(text);
+    const float* weights = weights_.data_ptr<float>();
+    for (const auto& [word, weight] : meant) {
+      for (const std::string& term : TermsOf(terms_[word], shortest_, longest_)) {
+        const auto found = number_.find(term);
+        if (found == number_.end()) continue;
+        row[found->second] += static_cast<float>(weight) * weights[found->second] / weights[word];
+      }
+    }
+    return !meant.empty();
+  }
+
   Embedding embedding_;
   int shortest_, longest_;
-  std::unordered_map<std::string, int64_t> number_;  // looked up, never walked
+  std::vector<std::string> terms_;
+  std::unordered_map<std::string, int64_t> number_;  // of terms_; looked up, never walked
   torch::Tensor weights_, basis_;
+  std::optional<Dictionary> dictionary_;  // refers to number_
 };
 
 void CheckOptions(const TfidfOptions& options) {
@@ -171,7 +176,7 @@ Embedding FitTfidf(const std::vector<std::string>& texts, const TfidfOptions& op
       "tfidf",
       {{"ngram_min", std::to_string(options.ngram_min)},
        {"ngram_max", std::to_string(options.max_ngrams > 0 ? options.ngram_max : 0)}},
-      {{"vocabulary", Joined({kept.begin(), kept.end()})}, {"weights", torch::tensor(weights)}}};
+      {{"vocabulary", Lines({kept.begin(), kept.end()})}, {"weights", torch::tensor(weights)}}};
   if (options.dims > 0) {
     const torch::Tensor sample = Sample(distinct, embedding);
     const torch::Tensor basis = FitSvd(sample, options.dims);
