@@ -1,31 +1,26 @@
 #include "crossilo/index/index.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "crossilo/base/error.h"
-#include "crossilo/codes/cosine.h"
+#include "crossilo/codes/code_rows.h"
 
 namespace crossilo {
 
-std::vector<CosineHit> TopCosine(std::span<const float> query, std::span<const float> database,
-                                 int64_t dim, int64_t k) {
-  if (dim < 1 || query.size() != static_cast<size_t>(dim)) {
-    throw Error("a query of {} values against rows of {}; use the same model for both",
-                query.size(), dim);
-  }
-  if (k < 0) throw Error("{} hits asked for; ask for 0 or more", k);
-  const std::vector<float> from = UnitRows(query, dim), to = UnitRows(database, dim);
-  std::vector<float> cosines(to.size() / dim);
-  DotProducts(from.data(), to.data(), cosines.size(), dim, cosines.data());
+int64_t Table::row_bytes() const { return real_valued() ? int64_t{4} * dims : RowBytes(bits); }
 
-  std::vector<CosineHit> hits(cosines.size());
-  for (size_t i = 0; i < hits.size(); ++i) hits[i] = {static_cast<int64_t>(i), cosines[i]};
-  const auto end = hits.begin() + std::min<int64_t>(k, static_cast<int64_t>(hits.size()));
-  std::partial_sort(hits.begin(), end, hits.end(), [](const CosineHit& a, const CosineHit& b) {
-    return a.cosine != b.cosine ? a.cosine > b.cosine : a.id < b.id;
-  });
-  hits.erase(end, hits.end());
-  return hits;
+int64_t CheckSearch(const Table& table, std::span<const std::byte> queries, const Policy& policy) {
+  const auto row = static_cast<size_t>(table.row_bytes());
+  if (queries.size() % row != 0) {
+    throw Error("a query of {} bytes against rows of {}; code it with the same model",
+                queries.size(), row);
+  }
+  if (policy.k < 0) throw Error("{} hits asked for; ask for 0 or more", policy.k);
+  if (std::isnan(policy.radius)) throw Error("a radius that is no number; give one or none");
+  if (policy.only != nullptr && policy.only->size() != table.size) {
+    throw Error("a filter over {} items against an index of {}", policy.only->size(), table.size);
+  }
+  return static_cast<int64_t>(queries.size() / row);
 }
 
 }  // namespace crossilo
