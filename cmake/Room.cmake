@@ -14,6 +14,8 @@ set(CROSSILO_WARNINGS -Wall -Wextra -Wno-missing-field-initializers)
 function(room)
   cmake_parse_arguments(R "TORCH" "NAME;PROGRAM" "DEPS;SOURCES;TESTS;HEAVY_TESTS;VENDORS;LINK" ${ARGN})
   file(GLOB headers CONFIGURE_DEPENDS *.h)
+  # What only tests include stays here.
+  list(FILTER headers EXCLUDE REGEX "(test|page_fixture|page_collection|driver)[a-z_]*\\.h$")
   set(target crossilo_${R_NAME})
   add_library(${target} STATIC ${R_SOURCES})
   add_library(crossilo::${R_NAME} ALIAS ${target})
