@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 preset=${PRESET:-release}
-scripts/install.sh
+# The page is tested in a real browser.
+scripts/install.sh chromium chromium-driver
 cmake --preset "$preset"
 cmake --build --preset "$preset" -j "${JOBS:-$(nproc)}"
 ctest --preset "$preset" -j "${JOBS:-$(nproc)}" "$@"

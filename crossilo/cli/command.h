@@ -11,7 +11,9 @@ void AddSimulate(CLI::App& app);
 void AddCompare(CLI::App& app);
 void AddEncode(CLI::App& app);
 void AddEvaluate(CLI::App& app);
+void AddIndex(CLI::App& app);
 void AddSearch(CLI::App& app);
+void AddServe(CLI::App& app);
 void AddMethods(CLI::App& app);
 void AddModels(CLI::App& app);
 

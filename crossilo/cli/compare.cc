@@ -117,7 +117,7 @@ std::string ByBits(const std::vector<Group>& groups, const CompareArguments& arg
     cells[row]["i→t " + bits] = Marked(group, rival, &Group::i2t);
     cells[row]["t→i " + bits] = Marked(group, rival, &Group::t2i);
   }
-  Table table(headings);
+  TextTable table(headings);
   for (const auto& row : rows) {
     std::vector<std::string> line = {row.first, row.second};
     for (size_t i = 2; i < headings.size(); ++i) line.push_back(cells[row][headings[i]]);
@@ -133,7 +133,7 @@ void Compare(const CompareArguments& arguments) {
     return;
   }
   const bool splits = SplitsDiffer(groups);
-  Table table(Columns(arguments, splits));
+  TextTable table(Columns(arguments, splits));
   Json all = Json::array();
   for (const Group& group : groups) {
     const Group* rival = Rival(groups, group, arguments.against);

@@ -27,8 +27,8 @@ std::string Curves(const Scores& s) {
   return out;
 }
 
-std::string TextTable(const Scores& s) {
-  Table table({"measure", "image→text", "text→image"});
+std::string ScoreTable(const Scores& s) {
+  TextTable table({"measure", "image→text", "text→image"});
   const auto row = [&](const std::string& name, double i2t, double t2i) {
     table.Row({name, fmt::format("{:.4f}", i2t), fmt::format("{:.4f}", t2i)});
   };
@@ -60,7 +60,7 @@ void EvaluateBundle(const EvaluateArguments& a) {
   const Scores scores = Judge(*MakeModel(bundle), bundle.real_valued(), dataset, a.labels,
                               {dataset.Split("query"), dataset.Split("retrieval")}, options);
   if (!a.curves.empty()) WriteFile(a.curves, Curves(scores));
-  std::fputs(a.json ? (ToJson(scores).dump(2) + "\n").c_str() : TextTable(scores).c_str(), stdout);
+  std::fputs(a.json ? (ToJson(scores).dump(2) + "\n").c_str() : ScoreTable(scores).c_str(), stdout);
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
   crossilo::AddCompare(app);
   crossilo::AddEncode(app);
   crossilo::AddEvaluate(app);
+  crossilo::AddIndex(app);
   crossilo::AddSearch(app);
+  crossilo::AddServe(app);
   crossilo::AddMethods(app);
   crossilo::AddModels(app);
   try {

@@ -10,7 +10,7 @@ namespace {
 
 void ListMethods(bool as_json) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  Table table({"method", "judged by", "leaves a silo each round", "what it does"});
+  TextTable table({"method", "judged by", "leaves a silo each round", "what it does"});
   for (const Method& method : AllMethods()) {
     const std::string judged = method.personal ? "each silo's model" : "global model";
     table.Row({method.name, judged, method.sends, method.summary});
@@ -30,7 +30,7 @@ void ListMethods(bool as_json) {
 }
 
 void ListMessages() {
-  Table table({"method", "direction", "what", "shape", "bytes", "may hide in a sum"});
+  TextTable table({"method", "direction", "what", "shape", "bytes", "may hide in a sum"});
   for (const Method& method : AllMethods()) {
     const std::vector<Sent> all = WhatItSends(method);
     if (all.empty()) table.Row({method.name, "–", "nothing", "", "0", ""});
@@ -47,7 +47,7 @@ void ListMessages() {
 
 void ListModels(bool as_json) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  Table table({"base", "labels", "ranked by", "what it does"});
+  TextTable table({"base", "labels", "ranked by", "what it does"});
   for (const ModelKind& kind : AllModels()) {
     table.Row({kind.name, kind.supervised ? "needed" : "not used",
                kind.real_valued ? "cosine" : "Hamming distance", kind.summary});

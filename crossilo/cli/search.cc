@@ -3,14 +3,14 @@
 
 #include "crossilo/base/digest.h"
 #include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
+#include "crossilo/cli/collection.h"
 #include "crossilo/cli/command.h"
+#include "crossilo/cli/query_coder.h"
 #include "crossilo/cli/results.h"
 #include "crossilo/cli/table.h"
-#include "crossilo/data/npy.h"
-#include "crossilo/embed/decode.h"
-#include "crossilo/embed/embedder.h"
+#include "crossilo/codes/code_rows.h"
 #include "crossilo/index/index.h"
-#include "crossilo/models/bundle.h"
 #include "crossilo/models/encode.h"
 
 namespace crossilo {
@@ -19,152 +19,162 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SearchArguments {
-  std::string bundle, data, codes, words, picture, among;
-  std::vector<std::string> backbones;
-  int64_t row = -1, k = 10;
-  bool json = false;
+  std::string in, bundle, data, code, picture, like, among, words;
+  std::vector<std::string> backbones, silos, classes;
+  int64_t row = -1, k = 10, offset = 0;
+  float radius = Policy::kAnyDistance;
+  std::string index = "auto";
+  bool rerank = false, json = false;
 };
 
-struct Found {
-  int64_t row;
-  double distance;  // bits that differ, or 1 - cosine
-};
+// Hits as a table or as JSON; the facts are what a person sees.
+void Show(const SearchArguments& a, const SearchReply& reply) {
+  std::vector<Json> facts;
+  std::vector<std::string> columns;
+  for (const FoundItem& found : reply.items) {
+    facts.push_back(Json::parse(found.item.facts, nullptr, false));
+    if (!facts.back().is_object()) facts.back() = Json::object();
+  }
+  for (const char* column : {"emoji", "caption"}) {
+    for (const Json& one : facts) {
+      if (!one.contains(column)) continue;
+      columns.emplace_back(column);
+      break;
+    }
+  }
+  std::vector<std::string> headings = {"distance", "item"};
+  headings.insert(headings.end(), columns.begin(), columns.end());
+  headings.emplace_back("silo");
+  TextTable table(headings);
+  Json hits = Json::array();
+  for (size_t i = 0; i < reply.items.size(); ++i) {
+    const FoundItem& found = reply.items[i];
+    const std::string name = facts[i].value("name", std::to_string(found.item.id));
+    std::vector<std::string> row = {fmt::format("{:.4g}", found.distance), name};
+    for (const std::string& column : columns) row.push_back(facts[i].value(column, ""));
+    row.push_back(found.item.silo);
+    table.Row(row);
+    Json hit = {{"id", std::to_string(found.item.id)},
+                {"name", name},
+                {"distance", found.distance},
+                {"silo", found.item.silo}};
+    if (!found.item.classes.empty()) hit["classes"] = found.item.classes;
+    for (const auto& [key, value] : facts[i].items()) {
+      if (!hit.contains(key)) hit[key] = value;
+    }
+    hits.push_back(hit);
+  }
+  const Json all = {
+      {"among", reply.among},
+      {"hits", hits},
+      {"more", reply.more},
+      {"searched", reply.searched},
+      {"seconds", {{"coding", reply.coding_seconds}, {"search", reply.search_seconds}}}};
+  std::fputs(a.json ? (all.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
+}
 
-// What was asked: a relaxed code, and the modality to look among.
-struct Question {
-  torch::Tensor relaxed;
-  Modality among;
-};
+SearchRequest Request(const SearchArguments& a) {
+  SearchRequest request = {.words = a.words, .among = a.among, .k = a.k, .offset = a.offset};
+  if (!a.picture.empty()) request.picture = ReadFile(a.picture);
+  if (!a.like.empty()) request.like = IdOf(a.like);
+  request.radius = a.radius;
+  request.filter = {.silos = a.silos, .classes = a.classes};
+  request.rerank = a.rerank;
+  return request;
+}
 
-Question Ask(const SearchArguments& a, const Bundle& bundle, const HashModel& model,
-             const Dataset& dataset) {
+// One code against an index file that has nothing but codes.
+void SearchByCode(const SearchArguments& a) {
+  const auto store = Store::Open(StorePath(a.in), {.index = a.index});
+  const Schema& schema = store->schema();
+  if (schema.bits == 0)
+    throw Error("{}: its rows are real-valued; a code cannot be compared", a.in);
+  if (!a.bundle.empty() && schema.model != Sha256OfFile(a.bundle)) {
+    throw Error("{}: its codes were made with another model than {}", a.in, a.bundle);
+  }
+  if (a.code.size() * 4 != static_cast<size_t>(schema.bits) ||
+      a.code.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+    throw Error("--code takes {} hexadecimal digits, two a byte, first byte first",
+                schema.bits / 4);
+  }
+  std::vector<std::byte> query(RowBytes(schema.bits));
+  for (size_t i = 0; i < a.code.size() / 2; ++i) {
+    query[i] = static_cast<std::byte>(std::stoi(a.code.substr(2 * i, 2), nullptr, 16));
+  }
+  size_t column = 0;
+  while (column + 1 < schema.columns.size() && schema.columns[column] != a.among) ++column;
+  const Policy policy = {.k = a.k, .radius = a.radius};
+  SearchReply reply;
+  reply.among = schema.columns[column];
+  const auto answers = store->Search(static_cast<int>(column), query, policy,
+                                     {.silos = a.silos, .classes = a.classes});
+  for (const Hit& hit : answers[0]) {
+    reply.items.push_back({store->Find(hit.id).value_or(Item{.id = hit.id}), hit.distance});
+  }
+  Show(a, reply);
+}
+
+// A bundle and a dataset without a collection: everything is coded first.
+void SearchDataset(const SearchArguments& a) {
+  const Bundle bundle = ReadBundle(a.bundle);
+  const Dataset dataset = OpenDataset(a.data);
+  const auto model = MakeModel(bundle);
   Folders folders = {fs::path(a.bundle).parent_path(), a.data, "."};
   folders.insert(folders.end(), a.backbones.begin(), a.backbones.end());
+  CollectionSettings settings = {.sources = {{a.data, 0}}, .vectors = "none"};
+  if (dataset.items.Has("house")) settings.silo_column = "house";
+  CodedDataset coded(bundle, *model, dataset, settings, 0);
+
+  std::vector<std::byte> query;
   Modality asked = Modality::kText;
-  torch::Tensor features;
   if (a.row >= 0) {
     if (a.row >= dataset.size()) throw Error("--row {}: rows end at {}", a.row, dataset.size() - 1);
-    features = dataset.text.slice(0, a.row, a.row + 1).to(torch::kFloat);
-  } else if (!a.picture.empty()) {
-    asked = Modality::kImage;
-    const auto embedder = MakePictureEmbedder(bundle.image_embedding, folders);
-    features = embedder->Embed({ReadPicture(a.picture)});
+    query = coded.At(a.row).codes[static_cast<int>(asked)];
   } else {
-    features = MakeWordEmbedder(bundle.text_embedding, folders)->Embed({a.words});
-    if (features.abs().sum().item<double>() == 0) {
-      throw Error("none of the words in '{}' is known to this model; try others", a.words);
-    }
+    const auto coder = MakeQueryCoder(bundle, folders);
+    if (!a.picture.empty()) asked = Modality::kImage;
+    query = (a.picture.empty() ? coder->Words(a.words) : coder->Picture(ReadFile(a.picture))).code;
   }
   Modality among = asked == Modality::kText ? Modality::kImage : Modality::kText;
   if (!a.among.empty()) among = a.among == "image" ? Modality::kImage : Modality::kText;
-  torch::NoGradGuard no_grad;
-  return {model.Encode(asked, features).code.contiguous(), among};
-}
 
-// Codes that `crossilo encode` made, if they are of this bundle.
-Array StoredCodes(const SearchArguments& a, Modality among, int64_t samples, bool real,
-                  int64_t dim) {
-  const fs::path folder = a.codes;
-  const Config about = Config::Load(folder / "codes.toml");
-  if (about.Text("bundle_sha256", "", "") != Sha256OfFile(a.bundle)) {
-    throw Error("{}: these codes were made with another bundle; run `crossilo encode` again",
-                a.codes);
+  std::vector<std::byte> rows;
+  for (int64_t row = 0; row < coded.size(); ++row) {
+    const std::vector<std::byte> code = coded.At(row).codes[static_cast<int>(among)];
+    rows.insert(rows.end(), code.begin(), code.end());
   }
-  Array codes = ReadNpy(folder / (NameOf(among) + ".npy"));
-  const std::vector<int64_t> shape = {samples, real ? dim : dim / 8};
-  if (codes.shape != shape || codes.type != (real ? Dtype::kF32 : Dtype::kU8)) {
-    throw Error("{}: not the codes of these {} samples; run `crossilo encode` again", a.codes,
-                samples);
-  }
-  return codes;
-}
-
-std::vector<Found> FindBits(const torch::Tensor& query, PackedCodes codes, int64_t k) {
-  std::vector<Found> found;
-  const PackedCodes asked = Binarize(query);
-  for (const Hit& hit : MakeFlatIndex(std::move(codes))->Search(asked.Code(0), k)) {
-    found.push_back({hit.id, static_cast<double>(hit.distance)});
-  }
-  return found;
-}
-
-std::vector<Found> FindReal(const torch::Tensor& query, std::span<const float> database,
-                            int64_t dim, int64_t k) {
-  std::vector<Found> found;
-  for (const CosineHit& hit :
-       TopCosine({query.data_ptr<float>(), static_cast<size_t>(dim)}, database, dim, k)) {
-    found.push_back({hit.id, 1 - hit.cosine});
-  }
-  return found;
-}
-
-std::vector<Found> Find(const SearchArguments& a, const Question& question, const Bundle& bundle,
-                        const HashModel& model, const Dataset& dataset) {
-  const int64_t dim = model.code_dims();
-  // Words repeat: the same caption on three houses' drawings is one answer.
-  const int64_t k = question.among == Modality::kText ? 10 * a.k : a.k;
-  if (!a.codes.empty()) {
-    const Array stored = StoredCodes(a, question.among, dataset.size(), bundle.real_valued(), dim);
-    const auto bytes = stored.bytes;
-    if (bundle.real_valued()) {
-      return FindReal(question.relaxed,
-                      {reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4}, dim, k);
-    }
-    return FindBits(
-        question.relaxed,
-        PackedCodes::FromBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                               dataset.size(), static_cast<int>(dim)),
-        k);
-  }
-  Rows rows(dataset.size());
-  for (int64_t i = 0; i < dataset.size(); ++i) rows[i] = i;
-  const torch::Tensor codes =
-      EncodeRows(model, question.among,
-                 question.among == Modality::kImage ? dataset.image : dataset.text, rows);
-  if (!bundle.real_valued()) return FindBits(question.relaxed, Binarize(codes), k);
-  return FindReal(question.relaxed, {codes.data_ptr<float>(), static_cast<size_t>(codes.numel())},
-                  dim, k);
-}
-
-void Show(const SearchArguments& a, const std::vector<Found>& found, const Dataset& dataset,
-          Modality among) {
-  const Items& items = dataset.items;
-  std::vector<std::string> columns;
-  for (const char* column : {"emoji", "caption", "house"}) {
-    if (items.Has(column)) columns.push_back(column);
-  }
-  std::vector<std::string> header = {"distance", "row"};
-  header.insert(header.end(), columns.begin(), columns.end());
-  Table table(header);
-  Json hits = Json::array();
-  std::set<std::string> captions;
-  for (const Found& hit : found) {
-    if (static_cast<int64_t>(hits.size()) == a.k) break;
-    const std::string caption(items.Cell(hit.row, "caption"));
+  const auto dims = static_cast<int>(model->code_dims());
+  const Table table = {rows.data(), coded.size(), bundle.real_valued() ? 0 : dims,
+                       bundle.real_valued() ? dims : 0};
+  const auto index = bundle.real_valued() ? MakeCosineIndex(table) : MakeFlatIndex(table);
+  SearchReply reply = {.among = NameOf(among), .searched = coded.size()};
+  std::set<std::string> captions;  // among texts, the same caption is one answer
+  const auto answers = index->Search(query, {.k = 10 * a.k, .radius = a.radius});
+  for (const SlotHit& hit : answers[0]) {
+    if (static_cast<int64_t>(reply.items.size()) == a.k) break;
+    const std::string caption(dataset.items.Cell(hit.slot, "caption"));
     if (among == Modality::kText && !caption.empty() && !captions.insert(caption).second) continue;
-    std::vector<std::string> row = {fmt::format("{:g}", hit.distance), std::to_string(hit.row)};
-    Json json = {{"distance", hit.distance}, {"row", hit.row}};
-    for (const std::string& column : columns) {
-      row.emplace_back(items.Cell(hit.row, column));
-      json[column] = row.back();
-    }
-    table.Row(row);
-    if (items.Has("picture")) json["picture"] = items.Cell(hit.row, "picture");
-    hits.push_back(json);
+    reply.items.push_back({coded.At(hit.slot), hit.distance});
   }
-  std::fputs(a.json ? (Json{{"hits", hits}}.dump(2) + "\n").c_str() : table.Text().c_str(), stdout);
+  Show(a, reply);
 }
 
 void Search(const SearchArguments& a) {
-  if (int(!a.words.empty()) + int(!a.picture.empty()) + int(a.row >= 0) != 1) {
-    throw Error("search needs one of: words, --picture FILE, --row N");
+  const int questions = int(!a.words.empty()) + int(!a.picture.empty()) + int(a.row >= 0) +
+                        int(!a.like.empty()) + int(!a.code.empty());
+  if (questions != 1) {
+    throw Error("search needs one of: words, --picture FILE, --like ITEM, --row N, --code HEX");
   }
-  const Bundle bundle = ReadBundle(a.bundle);
-  const Dataset dataset = OpenDataset(a.data);
-  CheckFits(bundle, dataset);
-  const auto model = MakeModel(bundle);
-  const Question question = Ask(a, bundle, *model, dataset);
-  Show(a, Find(a, question, bundle, *model, dataset), dataset, question.among);
+  if (!a.in.empty() && !a.code.empty()) return SearchByCode(a);
+  if (!a.in.empty() && a.row < 0) {
+    const auto site = OpenCollection(a.in, a.backbones, {.index = a.index});
+    return Show(a, site->Search(Request(a)));
+  }
+  if (a.bundle.empty() || a.data.empty() || !a.like.empty() || !a.code.empty()) {
+    throw Error(
+        "say what to search: --in COLLECTION, or --bundle and --data (words, --picture, --row)");
+  }
+  SearchDataset(a);
 }
 
 }  // namespace
@@ -174,19 +184,34 @@ void AddSearch(CLI::App& app) {
   auto a = std::make_shared<SearchArguments>();
   command->add_option("words", a->words, "What to look for");
   command->add_option("--picture", a->picture, "Look for words to this picture instead");
+  command->add_option("--like", a->like, "Look for items like this one, by its name");
+  command->add_option("--code", a->code, "Look for this code, in hexadecimal digits");
   command->add_option("--row", a->row, "Look for pictures to this sample's words instead");
-  command->add_option("--bundle", a->bundle, "A trained model, bundle.safetensors")->required();
-  command->add_option("--data", a->data, "A dataset folder")->required();
-  command->add_option("--codes", a->codes, "Its codes, if `crossilo encode` made them before");
+  command->add_option("--in", a->in,
+                      "A collection that `crossilo index build` made, or an index file");
+  command->add_option("--bundle", a->bundle, "Without a collection: a trained model");
+  command->add_option("--data", a->data, "Without a collection: a dataset folder");
   command->add_option("--among", a->among, "image or text: what to look among")
       ->check(CLI::IsMember({"image", "text"}));
+  command->add_option("--silo", a->silos, "Only items of this silo; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--class", a->classes, "Only items of this class; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--radius", a->radius, "None farther than this")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--rerank", a->rerank, "Re-order the nearest by their relaxed codes");
+  command->add_option("--index", a->index, "auto, flat or mih")
+      ->check(CLI::IsMember({"auto", "flat", "mih"}));
   command->add_option("--backbones", a->backbones, "Folders to look for backbone files in");
   command->add_option("-k", a->k, "How many hits")->check(CLI::PositiveNumber);
+  command->add_option("--offset", a->offset, "Leave out so many of the nearest")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", a->json, "As JSON");
   command->footer(
       "\nExamples:\n"
-      "  crossilo search --bundle b.safetensors --data data/emoji 'smiling cat'\n"
-      "  crossilo search --bundle b.safetensors --data data/emoji --picture dog.png\n");
+      "  crossilo search --in found/emoji 'smiling cat'\n"
+      "  crossilo search --in found/emoji --picture dog.png --silo google\n"
+      "  crossilo search --bundle b.safetensors --data data/emoji 'smiling cat'\n");
   command->callback([a] { Search(*a); });
 }
 

@@ -102,9 +102,9 @@ int Columns(std::string_view text) {
   return columns;
 }
 
-Table::Table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+TextTable::TextTable(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
-Table& Table::Row(std::vector<std::string> cells) {
+TextTable& TextTable::Row(std::vector<std::string> cells) {
   cells.resize(rows_[0].size());
   for (std::string& cell : cells) {
     std::replace_if(
@@ -114,7 +114,7 @@ Table& Table::Row(std::vector<std::string> cells) {
   return *this;
 }
 
-std::string Table::Text() const {
+std::string TextTable::Text() const {
   const size_t columns = rows_[0].size();
   std::vector<int> widths(columns);
   std::vector<bool> right(columns, rows_.size() > 1);

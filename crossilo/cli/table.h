@@ -13,7 +13,7 @@ int Columns(std::string_view text);
 
 // Rows under a heading, as text for a terminal or a log file.
 //
-//   Table table({"method", "i2t", "t2i"});
+//   TextTable table({"method", "i2t", "t2i"});
 //   table.Row({"fedavg", "0.371", "0.368"});
 //   out << table.Text();
 //
@@ -23,13 +23,13 @@ int Columns(std::string_view text);
 //
 // A column whose cells are all numbers (with a sign, a unit, a ±, or empty or
 // "-" where there is none) is aligned right, any other left.
-class Table {
+class TextTable {
  public:
-  explicit Table(std::vector<std::string> headings);
+  explicit TextTable(std::vector<std::string> headings);
 
   // A row with fewer cells than there are headings ends in empty ones; more
   // are dropped.  Line ends and tabs inside a cell become spaces.
-  Table& Row(std::vector<std::string> cells);
+  TextTable& Row(std::vector<std::string> cells);
 
   // Every line ends in a line end; no line ends in spaces.
   std::string Text() const;

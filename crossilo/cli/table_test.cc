@@ -6,7 +6,7 @@ namespace crossilo {
 namespace {
 
 TEST(Table, NumbersRightWordsLeft) {
-  Table table({"method", "i2t", "seconds"});
+  TextTable table({"method", "i2t", "seconds"});
   table.Row({"local", "0.2", "9"}).Row({"centralized", "0.4512", "10.5"}).Row({"fedavg", "-"});
   EXPECT_EQ(table.Text(),
             "method          i2t  seconds\n"
@@ -17,19 +17,19 @@ TEST(Table, NumbersRightWordsLeft) {
 }
 
 TEST(Table, OneWordMakesAColumnOfWords) {
-  Table table({"key", "value"});
+  TextTable table({"key", "value"});
   table.Row({"a", "1"}).Row({"b", "iid"});
   EXPECT_EQ(table.Text(), "key  value\n---  -----\na    1\nb    iid\n");
 }
 
 TEST(Table, DeviationsAndUnitsAreNumbers) {
-  Table table({"x"});
+  TextTable table({"x"});
   table.Row({".37 ± .01"}).Row({"12 MB"}).Row({"-3%"}).Row({"1e-05"});
   EXPECT_EQ(table.Text(), "        x\n---------\n.37 ± .01\n    12 MB\n      -3%\n    1e-05\n");
 }
 
 TEST(Table, WideCharactersTakeTwoColumns) {
-  Table table({"hit", "caption"});
+  TextTable table({"hit", "caption"});
   table.Row({"😺", "cat"}).Row({"日本", "land"}).Row({"é", "letter"});
   EXPECT_EQ(table.Text(),
             "hit   caption\n"
@@ -40,11 +40,11 @@ TEST(Table, WideCharactersTakeTwoColumns) {
 }
 
 TEST(Table, KeepsItsShape) {
-  Table table({"a", "b"});
+  TextTable table({"a", "b"});
   table.Row({"one\ntwo\t3", "x", "dropped"});
   EXPECT_EQ(table.Text(), "a          b\n---------  -\none two 3  x\n");
-  EXPECT_EQ(Table({"a"}).Text(), "a\n-\n");
-  EXPECT_EQ(Table({}).Row({"x"}).Text(), "\n\n\n");
+  EXPECT_EQ(TextTable({"a"}).Text(), "a\n-\n");
+  EXPECT_EQ(TextTable({}).Row({"x"}).Text(), "\n\n\n");
 }
 
 TEST(Columns, OfSequences) {

@@ -1,0 +1,206 @@
+#include "crossilo/cli/collection.h"
+
+#include <charconv>
+
+#include "crossilo/base/digest.h"
+#include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
+#include "crossilo/cli/query_coder.h"
+#include "crossilo/cli/results.h"
+#include "crossilo/index/generations.h"
+#include "crossilo/models/encode.h"
+
+namespace crossilo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kBlock = 2048;
+constexpr const char* kSourcesHelp =
+    "the dataset folders its items came from, one a line, each after the id of its first row";
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (end > at) lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+Source ParseSource(const std::string& line, const fs::path& generation) {
+  Source source;
+  const char* end = line.data() + line.size();
+  const auto [after, wrong] = std::from_chars(line.data(), end, source.first_id);
+  if (wrong != std::errc{} || after == end || *after != ' ' || source.first_id < 0) {
+    throw Error("{}: '{}' among the sources is no number and a folder",
+                (generation / "collection.toml").string(), line);
+  }
+  source.path.assign(after + 1, end);
+  return source;
+}
+
+// The names of the classes whose bit is set.
+std::vector<std::string> ClassesOf(const Dataset& dataset, const std::string& level, int64_t row) {
+  std::vector<std::string> classes;
+  const auto labels = dataset.labels.find(level);
+  if (labels == dataset.labels.end()) return classes;
+  const auto names = dataset.class_names.find(level);
+  const torch::Tensor bits = labels->second[row].contiguous();
+  for (int64_t c = 0; c < bits.numel(); ++c) {
+    if (bits.data_ptr<uint8_t>()[c] == 0) continue;
+    const bool named =
+        names != dataset.class_names.end() && c < static_cast<int64_t>(names->second.size());
+    classes.push_back(named ? names->second[c] : fmt::format("class {}", c));
+  }
+  return classes;
+}
+
+}  // namespace
+
+CollectionSettings ReadCollectionSettings(const fs::path& generation) {
+  const Config config = Config::Load(generation / "collection.toml");
+  CollectionSettings settings;
+  config.Int("format", 1, "version of this description", 1, 1);
+  settings.name = config.Text("name", "", "what it is called");
+  for (const std::string& line : Lines(config.Text("sources", "", kSourcesHelp))) {
+    settings.sources.push_back(ParseSource(line, generation));
+  }
+  settings.silo_column = config.Text("silo_column", "", "the column that names an item's silo");
+  settings.level = config.Text("level", "", "the labels that classes are named by");
+  settings.vectors = config.Choice("vectors", "relaxed", {"relaxed", "features", "none"},
+                                   "what is kept for re-ranking");
+  config.Finish();
+  return settings;
+}
+
+void WriteCollectionSettings(const fs::path& generation, const CollectionSettings& settings) {
+  Config config;
+  const auto text = [&](std::string_view key, const std::string& value, std::string_view help) {
+    config.Text(key, value, help);
+  };
+  config.Int("format", 1, "version of this description");
+  text("name", settings.name, "what it is called");
+  std::string sources;
+  for (const Source& source : settings.sources) {
+    sources += fmt::format("{} {}\n", source.first_id, source.path);
+  }
+  text("sources", sources, kSourcesHelp);
+  text("silo_column", settings.silo_column, "the column that names an item's silo");
+  text("level", settings.level, "the labels that classes are named by");
+  text("vectors", settings.vectors, "what is kept for re-ranking");
+  WriteFile(generation / "collection.toml", config.Resolved());
+}
+
+CodedDataset::CodedDataset(const Bundle& bundle, const HashModel& model, const Dataset& dataset,
+                           const CollectionSettings& settings, int source)
+    : model_(model),
+      dataset_(dataset),
+      settings_(settings),
+      source_(source),
+      real_valued_(bundle.real_valued()) {
+  CheckFits(bundle, dataset);
+  if (!settings.silo_column.empty() && !dataset.items.Has(settings.silo_column)) {
+    throw Error("{} has no column '{}' to name silos by; it has: {}", dataset.name,
+                settings.silo_column, fmt::join(dataset.items.columns, ", "));
+  }
+  if (!settings.level.empty()) dataset.Labels(settings.level);
+}
+
+void CodedDataset::Fill(int64_t row) {
+  begin_ = row;
+  end_ = std::min(row + kBlock, size());
+  Rows rows;
+  for (int64_t i = begin_; i < end_; ++i) rows.push_back(i);
+  for (const Modality m : kModalities) {
+    const torch::Tensor& features = m == Modality::kImage ? dataset_.image : dataset_.text;
+    const torch::Tensor relaxed = EncodeRows(model_, m, features, rows);
+    const int column = static_cast<int>(m);
+    codes_[column] = StoredRows(relaxed, real_valued_);
+    vectors_[column] = settings_.vectors == "features"
+                           ? features.slice(0, begin_, end_).to(torch::kFloat).contiguous()
+                           : relaxed;
+  }
+}
+
+std::string CodedDataset::NameOf(int64_t row) const {
+  const std::string_view id = dataset_.items.Cell(row, "id");
+  return id.empty() ? std::to_string(settings_.sources[source_].first_id + row) : std::string(id);
+}
+
+Item CodedDataset::At(int64_t row) {
+  if (row < begin_ || row >= end_) Fill(row);
+  const Items& items = dataset_.items;
+  const std::string name = NameOf(row);
+  Json facts = {{"name", name}, {"source", source_}};
+  for (const std::string& column : items.columns) {
+    const std::string_view cell = items.Cell(row, column);
+    if (column != "id" && column != "name" && column != "source" && !cell.empty()) {
+      facts[column] = cell;
+    }
+  }
+  Item item;
+  item.id = IdOf(name);
+  item.silo = settings_.silo_column.empty() ? dataset_.name
+                                            : std::string(items.Cell(row, settings_.silo_column));
+  item.classes = ClassesOf(dataset_, settings_.level, row);
+  item.facts = facts.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (int column = 0; column < 2; ++column) {
+    const size_t width = codes_[column].size() / (end_ - begin_);
+    const auto code = codes_[column].begin() + (row - begin_) * width;
+    item.codes.emplace_back(code, code + width);
+    item.vectors.emplace_back();
+    if (settings_.vectors == "none") continue;
+    const float* values = vectors_[column][row - begin_].data_ptr<float>();
+    item.vectors.back().assign(values, values + vectors_[column].size(1));
+  }
+  return item;
+}
+
+Schema SchemaOf(const Bundle& bundle, const std::string& bundle_sha256,
+                const CollectionSettings& settings) {
+  const int dims = static_cast<int>(MakeModel(bundle)->code_dims());
+  Schema schema = {.columns = {NameOf(Modality::kImage), NameOf(Modality::kText)},
+                   .model = bundle_sha256};
+  (bundle.real_valued() ? schema.dims : schema.bits) = dims;
+  if (settings.vectors == "relaxed") {
+    schema.vector_dims = {dims, dims};
+  } else if (settings.vectors == "features") {
+    schema.vector_dims = {static_cast<int>(bundle.shape.image_dims),
+                          static_cast<int>(bundle.shape.text_dims)};
+  }
+  if (!schema.vector_dims.empty()) schema.vectors = settings.vectors;
+  return schema;
+}
+
+std::shared_ptr<Site> OpenCollection(const fs::path& collection,
+                                     const std::vector<std::string>& backbones,
+                                     const StoreOptions& options, int generation) {
+  if (generation == 0) generation = CurrentGeneration(collection);
+  const fs::path folder = GenerationFolder(collection, generation);
+  const CollectionSettings settings = ReadCollectionSettings(folder);
+  auto store = Store::Open(folder / "items.cxi", options);
+  const fs::path bundle_path = folder / "bundle.safetensors";
+  if (store->schema().model != Sha256OfFile(bundle_path)) {
+    throw Error(
+        "{}: the codes were made with another bundle than the one beside them; run "
+        "`crossilo index reencode`",
+        folder.string());
+  }
+  const Bundle bundle = ReadBundle(bundle_path);
+  std::vector<fs::path> sources;
+  for (const Source& source : settings.sources) sources.emplace_back(source.path);
+  Folders folders = sources;
+  folders.emplace_back(".");
+  folders.insert(folders.end(), backbones.begin(), backbones.end());
+  return std::make_shared<Site>(settings.name, generation, std::move(store),
+                                MakeQueryCoder(bundle, folders), std::move(sources));
+}
+
+fs::path StorePath(const fs::path& path) {
+  if (!fs::is_directory(path)) return path;
+  return GenerationFolder(path, CurrentGeneration(path)) / "items.cxi";
+}
+
+}  // namespace crossilo

@@ -1,0 +1,107 @@
+# A collection as a person makes and changes it: build, search, add, remove, a
+# new model and back, codes from and for elsewhere, and the server.
+source "$SOURCE/tests/common.sh"
+make_small
+"$CROSSILO" simulate small.toml --out first >/dev/null 2>&1
+"$CROSSILO" simulate small.toml --set seed=2 --out second >/dev/null 2>&1
+first=first/bundle.safetensors second=second/bundle.safetensors
+
+expect "400" "$CROSSILO" index build found --bundle $first --data small
+refuse "is a collection already" "$CROSSILO" index build found --bundle $first --data small
+expect '"verified": true' "$CROSSILO" index info found --verify --json
+items() { "$CROSSILO" index info found --json | sed -n 's/^  "items": \([0-9]*\),$/\1/p' | head -1; }
+[ "$(items)" = 400 ] || fail "not 400 items: $(items)"
+
+# What the collection answers is what a scan of the dataset answers: as near,
+# though equally near ones come by id here and by row there.
+names() { sed -n 's/^ *"name": "\(.*\)",$/\1/p'; }
+"$CROSSILO" search --in found --like g000008 --among image -k 20 --json | names >found.txt
+distances() { grep '"distance"'; }
+"$CROSSILO" search --in found --like g000008 --among image -k 20 --json | distances >found_far.txt
+"$CROSSILO" search --bundle $first --data small --row 7 --among image -k 20 --json | distances >scanned.txt
+[ "$(wc -l <found.txt)" = 20 ] || fail "not 20 hits: $(cat found.txt)"
+diff found_far.txt scanned.txt || fail "the collection and the scan answer differently"
+refuse "no tables" "$CROSSILO" search --in found --like g000008 --index mih
+"$CROSSILO" index build tables --bundle $first --data small --index mih >/dev/null
+"$CROSSILO" search --in tables --like g000008 --among image -k 20 --index mih --json | names | diff found.txt - ||
+  fail "mih answers differently"
+"$CROSSILO" search --in found --like g000008 --among image -k 5 --offset 5 --json | names | diff <(sed -n 6,10p found.txt) - ||
+  fail "the second page is not the second page"
+class=$("$CROSSILO" search --in found --like g000008 -k 1 --json | sed -n '/"classes"/{n;s/^ *"\(.*\)"$/\1/p}')
+[ -n "$class" ] || fail "a hit without a class"
+"$CROSSILO" search --in found --like g000008 --class "$class" -k 400 --json | grep -A1 '"classes"' |
+  grep -v "classes\|--" | grep -vF "\"$class\"" && fail "a hit of another class than $class"
+expect '"distance"' "$CROSSILO" search --in found --like g000008 --rerank --json
+
+expect "1 items removed; 399 left" "$CROSSILO" index remove found g000008
+refuse "1 is not in it: g000008" "$CROSSILO" index remove found g000008
+"$CROSSILO" search --in found --like g000009 --among image -k 399 --json | names | grep -qx g000008 && fail "a removed item was found"
+refuse "no item" "$CROSSILO" search --in found --like g000008
+
+# A dataset without ids of its own comes in behind the last number.
+"$CROSSILO" data generate --samples 50 --classes 5 --out more >/dev/null
+rm more/items.tsv
+expect "50 items added, 0 replaced; 449 in all" "$CROSSILO" index add found --data more
+expect "0 items added, 50 replaced; 449 in all" "$CROSSILO" index add found --data more
+expect "changes taken into the file" "$CROSSILO" index compact found
+[ "$(items)" = 449 ] || fail "not 449 items: $(items)"
+
+# A new model, and back; what was removed stays removed.
+"$CROSSILO" search --in found --like g000009 -k 20 --json | names >old.txt
+expect "generation 2 is ready and serves" "$CROSSILO" index reencode found --bundle $second
+[ "$(items)" = 449 ] || fail "not 449 items: $(items)"
+"$CROSSILO" search --in found --like g000009 -k 20 --json | names >new.txt
+cmp -s old.txt new.txt && fail "another model, but the same answers"
+expect "generation 1 serves" "$CROSSILO" index switch found
+"$CROSSILO" search --in found --like g000009 -k 20 --json | names | diff old.txt - || fail "not the old answers"
+refuse "no generation before" "$CROSSILO" index switch found
+
+# Codes for others and from them.
+expect "449 codes" "$CROSSILO" index export found --column image --faiss codes.faiss
+expect "449 codes" "$CROSSILO" index export found --column image --npy codes.npy --ids ids.npy
+expect "449 codes" "$CROSSILO" index import a.cxi --faiss codes.faiss
+expect "449 codes" "$CROSSILO" index import b.cxi --npy codes.npy --ids ids.npy --bundle $first
+"$CROSSILO" search --in a.cxi --code 0f3a -k 30 --json >a.json
+"$CROSSILO" search --in b.cxi --code 0f3a -k 30 --json | diff a.json - || fail "faiss and npy differ"
+refuse "another model" "$CROSSILO" search --in b.cxi --code 0f3a --bundle $second
+refuse "hexadecimal" "$CROSSILO" search --in a.cxi --code xyz
+
+# What is no index is refused with its reason.
+for seed in 1 2 3 4 5; do
+  awk -v seed=$seed 'BEGIN { srand(seed); for (i = 0; i < 3000; ++i) printf "%c", 1 + rand() * 255 }' >noise.cxi
+  refuse "noise.cxi" "$CROSSILO" index info noise.cxi
+done
+head -c 1000 a.cxi >short.cxi
+refuse "short.cxi" "$CROSSILO" index info short.cxi
+
+# The server: only this machine without a certificate and a token.
+refuse "certificate" "$CROSSILO" serve found --host 0.0.0.0
+"$CROSSILO" serve found --port 0 >serve.txt 2>serve.err &
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT
+for _ in $(seq 200); do
+  grep -q "served at" serve.txt && break
+  kill -0 $server 2>/dev/null || fail "the server ended: $(cat serve.err)"
+  sleep 0.05
+done
+port=$(sed -n 's/.*served at http:\/\/127.0.0.1:\([0-9]*\).*/\1/p' serve.txt)
+[ -n "$port" ] || fail "no address in: $(cat serve.txt serve.err)"
+get() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port"
+  printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3
+  cat <&3
+  exec 3>&-
+}
+id=$("$CROSSILO" search --in found --like g000009 -k 1 --json | sed -n 's/^ *"id": "\([0-9]*\)",$/\1/p')
+get "/api/search?like=$id&k=20" | grep -q '"hits"' || fail "no hits: $(get "/api/search?like=$id")"
+get "/api/search?like=$id&q=x" | grep -q "400" || fail "an unknown parameter was taken"
+get / | grep -q "<html" || fail "no page"
+# The other model comes in while it serves.
+"$CROSSILO" index switch found 2 >/dev/null
+for _ in $(seq 200); do
+  get /healthz | grep -q '"generation": *2' && break
+  sleep 0.05
+done
+get /healthz | grep -q '"generation": *2' || fail "the server did not change to generation 2"
+kill -TERM $server
+wait $server || fail "the server did not end well: $(cat serve.err)"
