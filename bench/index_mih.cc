@@ -73,7 +73,7 @@ double Median(std::vector<double> values) {
 struct Row {
   std::string name;
   Policy policy;
-  bool fast;  // whether kGoal is asked of it: not where writing down the hits decides
+  bool asked;  // whether missing kGoal fails the bench
 };
 
 struct Times {
@@ -114,7 +114,7 @@ Times AtOnce(const Row& row, const Index& flat, const Index& mih, const Codes& q
   return times;
 }
 
-// Prints a line; whether it is as fast as asked.
+// Prints a line; whether it is kGoal times as fast both ways.
 bool Measure(const Row& row, const Index& flat, const Index& mih, const Codes& queries) {
   Answers right;
   const Times at_once = AtOnce(row, flat, mih, queries, right);
@@ -126,13 +126,13 @@ bool Measure(const Row& row, const Index& flat, const Index& mih, const Codes& q
   Answers copy;
   const double copied = Seconds([&] { copy = right; });
   const auto n = static_cast<double>(queries.size);
-  fmt::print(
-      "{:<12} {:>8.0f} {:>7.3f}   {:>7.3f} {:>7.3f} {:>6.1f} {:>6.1f}   {:>7.3f} {:>7.3f} "
-      "{:>6.1f}\n",
-      row.name, hits / n, 1e3 * copied / n, 1e3 * alone.flat, 1e3 * alone.mih, alone.ratio(),
-      median, 1e3 * at_once.flat, 1e3 * at_once.mih, at_once.ratio());
+  const bool fast = std::min(alone.ratio(), at_once.ratio()) >= kGoal;
+  fmt::print("{:<12} {:>8.0f} {:>7.3f}   {:>7.3f} {:>7.3f} {:>6.1f} {:>6.1f}   ", row.name,
+             hits / n, 1e3 * copied / n, 1e3 * alone.flat, 1e3 * alone.mih, alone.ratio(), median);
+  fmt::print("{:>7.3f} {:>7.3f} {:>6.1f}{}\n", 1e3 * at_once.flat, 1e3 * at_once.mih,
+             at_once.ratio(), fast ? "" : "  below 10");
   std::fflush(stdout);
-  return !row.fast || std::min(alone.ratio(), at_once.ratio()) >= kGoal;
+  return fast;
 }
 
 std::vector<Row> Rows() {
@@ -141,7 +141,7 @@ std::vector<Row> Rows() {
     const auto radius = static_cast<float>(within);
     rows.push_back({.name = fmt::format("50 within {}", within),
                     .policy = {.k = 50, .radius = radius, .threads = kThreads},
-                    .fast = true});
+                    .asked = true});
   }
   for (int within = 0; within <= 6; ++within) {
     const auto radius = static_cast<float>(within);
@@ -178,8 +178,8 @@ Codes Some(const Codes& all, int64_t count) {
   return some;
 }
 
-int Run(const std::string& codes_path, const std::string& queries_path, int64_t asked) {
-  const Codes codes = ReadNpy(codes_path), queries = Some(ReadNpy(queries_path), asked);
+int Run(const std::string& codes_path, const std::string& queries_path, int64_t most) {
+  const Codes codes = ReadNpy(codes_path), queries = Some(ReadNpy(queries_path), most);
   if (queries.bits != codes.bits)
     throw Error("queries of {} bits for {}", queries.bits, codes.bits);
   const Table table{.rows = codes.rows.data(), .size = codes.size, .bits = codes.bits};
@@ -199,10 +199,15 @@ int Run(const std::string& codes_path, const std::string& queries_path, int64_t 
       "ms a query       hits    copy   alone: flat    mih  ratio median   at once: flat    mih  "
       "ratio\n");
   const auto flat = MakeFlatIndex(table), mih = MakeMihIndex(table, bytes.bytes());
-  bool good = true;
-  for (const Row& row : Rows()) good = Measure(row, *flat, *mih, queries) && good;
-  fmt::print("the same answers; {}\n", good ? "as fast as asked" : "TOO SLOW");
-  return good ? 0 : 1;
+  int asked = 0, asked_fast = 0, others = 0, others_fast = 0;
+  for (const Row& row : Rows()) {
+    const bool fast = Measure(row, *flat, *mih, queries);
+    ++(row.asked ? asked : others);
+    (row.asked ? asked_fast : others_fast) += fast;
+  }
+  fmt::print("the same answers; {} times as fast: {} of {} lines with 50 hits, {} of {} others\n",
+             kGoal, asked_fast, asked, others_fast, others);
+  return asked_fast == asked ? 0 : 1;
 }
 
 }  // namespace
