@@ -19,6 +19,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/lines.h"
 
 namespace crossilo {
 namespace {
@@ -253,13 +254,9 @@ void ReadAddress(std::string_view address, Options& options) {
   if (colon != address.npos) options.port = address.substr(colon + 1);
 }
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    if (end > at) out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+std::vector<std::string> Questions(const std::string& file) {
+  std::vector<std::string> out = SplitLines(ReadFile(file));
+  std::erase(out, "");
   if (out.empty()) throw Error("the file of words is empty; give a line for each question");
   return out;
 }
@@ -281,7 +278,7 @@ Options Parse(int count, char** arguments) {
     } else if (name == "--p99") {
       out.most_p99_ms = std::stod(value());
     } else if (name == "--words") {
-      out.words = Lines(ReadFile(value()));
+      out.words = Questions(value());
     } else if (name == "--token") {
       out.token = value();
     } else if (name == "--json") {

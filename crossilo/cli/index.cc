@@ -2,6 +2,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/lines.h"
 #include "crossilo/cli/collection.h"
 #include "crossilo/cli/collection_change.h"
 #include "crossilo/cli/command.h"
@@ -69,11 +70,8 @@ void Add(const IndexArguments& a) {
 std::vector<std::string> NamesOf(const IndexArguments& a) {
   std::vector<std::string> names = a.names;
   if (!a.names_from.empty()) {
-    const std::string text = ReadFile(a.names_from);
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find('\n', at), text.size());
-      if (end > at) names.push_back(text.substr(at, end - at));
-      at = end + 1;
+    for (std::string& line : SplitLines(ReadFile(a.names_from))) {
+      if (!line.empty()) names.push_back(std::move(line));
     }
   }
   if (names.empty()) throw Error("say which items: their names, or --from FILE with one a line");

@@ -2,6 +2,7 @@
 
 #include "crossilo/base/config.h"
 #include "crossilo/base/error.h"
+#include "crossilo/base/lines.h"
 #include "crossilo/data/utf8.h"
 
 namespace crossilo {
@@ -28,16 +29,6 @@ std::string Escaped(std::string_view text) {
 // One key per level, called as its file is.
 std::string ClassKey(const std::string& level) {
   return level.empty() ? "labels" : "labels_" + level;
-}
-
-std::vector<std::string> Lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 std::string EmbeddingTable(const char* side, const Embedding& embedding) {
@@ -84,7 +75,7 @@ Fingerprints ReadDatasetToml(const std::filesystem::path& path, Dataset& dataset
   const Config classes = config.Table("classes");
   for (const auto& [level, labels] : dataset.labels) {
     const std::string text = classes.Text(ClassKey(level), "", "class names, one a line");
-    if (!text.empty()) dataset.class_names[level] = Lines(text);
+    if (!text.empty()) dataset.class_names[level] = SplitLines(text);
   }
   const Config image = config.Table("embedding.image"), text = config.Table("embedding.text");
   dataset.image_embedding.kind = image.Text("kind", "given", "how features were made");

@@ -4,6 +4,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/lines.h"
 #include "crossilo/base/random.h"
 #include "crossilo/data/arrays.h"
 #include "crossilo/data/dataset_toml.h"
@@ -65,14 +66,9 @@ torch::Tensor ReadLabels(const std::string& place, bool transpose) {
 }
 
 std::vector<std::string> ReadLines(const std::string& path) {
-  std::vector<std::string> lines;
-  std::string content = ReadFile(path);
-  std::string_view text = content;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    if (lines.back().ends_with('\r')) lines.back().pop_back();
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::vector<std::string> lines = SplitLines(ReadFile(path));
+  for (std::string& line : lines) {
+    if (line.ends_with('\r')) line.pop_back();
   }
   return lines;
 }

@@ -6,6 +6,7 @@
 
 #include "crossilo/base/digest.h"
 #include "crossilo/base/error.h"
+#include "crossilo/base/lines.h"
 
 namespace crossilo {
 
@@ -64,16 +65,13 @@ torch::Tensor Fitted(const Embedding& embedding, const std::string& name, torch:
 
 std::vector<std::string> FittedLines(const Embedding& embedding, const std::string& name) {
   const torch::Tensor bytes = Fitted(embedding, name, torch::kByte, {-1});
-  std::string_view text(reinterpret_cast<const char*>(bytes.data_ptr<uint8_t>()), bytes.numel());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data_ptr<uint8_t>()),
+                              bytes.numel());
   if (text.empty() || text.back() != '\n') {
     throw Error("the {} embedding's tensor '{}' is damaged; make the dataset or bundle again",
                 embedding.kind, name);
   }
-  std::vector<std::string> lines;
-  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
-    lines.emplace_back(text.substr(0, end));
-  }
-  return lines;
+  return SplitLines(text);
 }
 
 torch::Tensor Lines(const std::vector<std::string>& lines) {
