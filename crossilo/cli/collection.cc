@@ -5,6 +5,7 @@
 #include "crossilo/base/digest.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/lines.h"
 #include "crossilo/cli/query_coder.h"
 #include "crossilo/cli/results.h"
 #include "crossilo/index/generations.h"
@@ -18,16 +19,6 @@ namespace fs = std::filesystem;
 constexpr int64_t kBlock = 2048;
 constexpr const char* kSourcesHelp =
     "the dataset folders its items came from, one a line, each after the id of its first row";
-
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    if (end > at) lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 Source ParseSource(const std::string& line, const fs::path& generation) {
   Source source;
@@ -64,7 +55,8 @@ CollectionSettings ReadCollectionSettings(const fs::path& generation) {
   CollectionSettings settings;
   config.Int("format", 1, "version of this description", 1, 1);
   settings.name = config.Text("name", "", "what it is called");
-  for (const std::string& line : Lines(config.Text("sources", "", kSourcesHelp))) {
+  for (const std::string& line : SplitLines(config.Text("sources", "", kSourcesHelp))) {
+    if (line.empty()) continue;
     settings.sources.push_back(ParseSource(line, generation));
   }
   settings.silo_column = config.Text("silo_column", "", "the column that names an item's silo");
@@ -129,8 +121,7 @@ std::string CodedDataset::NameOf(int64_t row) const {
   return id.empty() ? std::to_string(settings_.sources[source_].first_id + row) : std::string(id);
 }
 
-Item CodedDataset::At(int64_t row) {
-  if (row < begin_ || row >= end_) Fill(row);
+Item CodedDataset::Described(int64_t row) const {
   const Items& items = dataset_.items;
   const std::string name = NameOf(row);
   Json facts = {{"name", name}, {"source", source_}};
@@ -146,6 +137,12 @@ Item CodedDataset::At(int64_t row) {
                                             : std::string(items.Cell(row, settings_.silo_column));
   item.classes = ClassesOf(dataset_, settings_.level, row);
   item.facts = facts.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return item;
+}
+
+Item CodedDataset::At(int64_t row) {
+  if (row < begin_ || row >= end_) Fill(row);
+  Item item = Described(row);
   for (int column = 0; column < 2; ++column) {
     const size_t width = codes_[column].size() / (end_ - begin_);
     const auto code = codes_[column].begin() + (row - begin_) * width;
@@ -158,9 +155,9 @@ Item CodedDataset::At(int64_t row) {
   return item;
 }
 
-Schema SchemaOf(const Bundle& bundle, const std::string& bundle_sha256,
+Schema SchemaOf(const Bundle& bundle, const HashModel& model, const std::string& bundle_sha256,
                 const CollectionSettings& settings) {
-  const int dims = static_cast<int>(MakeModel(bundle)->code_dims());
+  const int dims = static_cast<int>(model.code_dims());
   Schema schema = {.columns = {NameOf(Modality::kImage), NameOf(Modality::kText)},
                    .model = bundle_sha256};
   (bundle.real_valued() ? schema.dims : schema.bits) = dims;

@@ -39,6 +39,8 @@ class CodedDataset {
 
   int64_t size() const { return dataset_.size(); }
   std::string NameOf(int64_t row) const;
+  // Without codes and vectors, so in any order at no cost.
+  Item Described(int64_t row) const;
   Item At(int64_t row);
 
  private:
@@ -55,7 +57,7 @@ class CodedDataset {
 };
 
 // What the items of a bundle's codes look like.
-Schema SchemaOf(const Bundle& bundle, const std::string& bundle_sha256,
+Schema SchemaOf(const Bundle& bundle, const HashModel& model, const std::string& bundle_sha256,
                 const CollectionSettings& settings);
 
 // The current generation, or the given one, ready to be searched.

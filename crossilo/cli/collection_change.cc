@@ -70,7 +70,7 @@ int WriteGeneration(const fs::path& collection, const fs::path& bundle_path,
   const Draft draft = BeginGeneration(collection);
   fs::copy_file(bundle_path, draft.folder / "bundle.safetensors");
   const Schema schema =
-      SchemaOf(bundle, Sha256OfFile(draft.folder / "bundle.safetensors"), settings);
+      SchemaOf(bundle, *model, Sha256OfFile(draft.folder / "bundle.safetensors"), settings);
   {
     Progress progress("coding", count);
     const auto item = [&](int64_t i) {

@@ -7,6 +7,7 @@
 #include "crossilo/codes/code_rows.h"
 #include "crossilo/data/npy.h"
 #include "crossilo/index/foreign.h"
+#include "crossilo/serve/question.h"
 
 namespace crossilo {
 namespace {
@@ -67,15 +68,7 @@ void Export(const ExchangeArguments& a) {
   const auto store = Store::Open(StorePath(a.store));
   const Schema& schema = store->schema();
   if (schema.bits == 0) throw Error("{}: its rows are real-valued, not codes", a.store);
-  size_t column = 0;
-  while (column < schema.columns.size() && !a.column.empty() &&
-         schema.columns[column] != a.column) {
-    ++column;
-  }
-  if (column == schema.columns.size()) {
-    throw Error("{} has no column '{}'; it has: {}", a.store, a.column,
-                fmt::join(schema.columns, ", "));
-  }
+  const int column = ColumnOf(schema, a.column.empty() ? schema.columns[0] : a.column);
   std::vector<std::byte> rows;
   ForeignCodes codes;
   store->ForEach([&](const Item& item) {

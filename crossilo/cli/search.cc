@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <numeric>
 #include <set>
 
 #include "crossilo/base/digest.h"
@@ -12,6 +13,7 @@
 #include "crossilo/codes/code_rows.h"
 #include "crossilo/index/index.h"
 #include "crossilo/models/encode.h"
+#include "crossilo/serve/question.h"
 
 namespace crossilo {
 namespace {
@@ -101,13 +103,12 @@ void SearchByCode(const SearchArguments& a) {
   for (size_t i = 0; i < a.code.size() / 2; ++i) {
     query[i] = static_cast<std::byte>(std::stoi(a.code.substr(2 * i, 2), nullptr, 16));
   }
-  size_t column = 0;
-  while (column + 1 < schema.columns.size() && schema.columns[column] != a.among) ++column;
+  const int column = ColumnOf(schema, a.among.empty() ? schema.columns[0] : a.among);
   const Policy policy = {.k = a.k, .radius = a.radius};
   SearchReply reply;
   reply.among = schema.columns[column];
-  const auto answers = store->Search(static_cast<int>(column), query, policy,
-                                     {.silos = a.silos, .classes = a.classes});
+  const auto answers =
+      store->Search(column, query, policy, {.silos = a.silos, .classes = a.classes});
   for (const Hit& hit : answers[0]) {
     reply.items.push_back({store->Find(hit.id).value_or(Item{.id = hit.id}), hit.distance});
   }
@@ -125,11 +126,15 @@ void SearchDataset(const SearchArguments& a) {
   if (dataset.items.Has("house")) settings.silo_column = "house";
   CodedDataset coded(bundle, *model, dataset, settings, 0);
 
+  const auto coded_rows = [&](Modality modality, const Rows& rows) {
+    const torch::Tensor& features = modality == Modality::kImage ? dataset.image : dataset.text;
+    return StoredRows(EncodeRows(*model, modality, features, rows), bundle.real_valued());
+  };
   std::vector<std::byte> query;
   Modality asked = Modality::kText;
   if (a.row >= 0) {
     if (a.row >= dataset.size()) throw Error("--row {}: rows end at {}", a.row, dataset.size() - 1);
-    query = coded.At(a.row).codes[static_cast<int>(asked)];
+    query = coded_rows(asked, {a.row});
   } else {
     const auto coder = MakeQueryCoder(bundle, folders);
     if (!a.picture.empty()) asked = Modality::kImage;
@@ -138,11 +143,9 @@ void SearchDataset(const SearchArguments& a) {
   Modality among = asked == Modality::kText ? Modality::kImage : Modality::kText;
   if (!a.among.empty()) among = a.among == "image" ? Modality::kImage : Modality::kText;
 
-  std::vector<std::byte> rows;
-  for (int64_t row = 0; row < coded.size(); ++row) {
-    const std::vector<std::byte> code = coded.At(row).codes[static_cast<int>(among)];
-    rows.insert(rows.end(), code.begin(), code.end());
-  }
+  Rows all(dataset.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::byte> rows = coded_rows(among, all);
   const auto dims = static_cast<int>(model->code_dims());
   const Table table = {rows.data(), coded.size(), bundle.real_valued() ? 0 : dims,
                        bundle.real_valued() ? dims : 0};
@@ -154,7 +157,7 @@ void SearchDataset(const SearchArguments& a) {
     if (static_cast<int64_t>(reply.items.size()) == a.k) break;
     const std::string caption(dataset.items.Cell(hit.slot, "caption"));
     if (among == Modality::kText && !caption.empty() && !captions.insert(caption).second) continue;
-    reply.items.push_back({coded.At(hit.slot), hit.distance});
+    reply.items.push_back({coded.Described(hit.slot), hit.distance});
   }
   Show(a, reply);
 }
