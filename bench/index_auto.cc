@@ -17,6 +17,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bench/aligned.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/random.h"
 #include "crossilo/codes/code_rows.h"
@@ -87,21 +88,6 @@ Codes MakeCodes(int64_t size, int bits, bool crowded, uint64_t seed) {
   }
   return codes;
 }
-
-// Bytes aligned as a mapped file's.
-class Aligned {
- public:
-  explicit Aligned(const std::string& bytes) : memory_(bytes.size() + 64), size_(bytes.size()) {
-    begin_ = memory_.data() + 63 - (reinterpret_cast<uintptr_t>(memory_.data()) + 63) % 64;
-    std::memcpy(begin_, bytes.data(), size_);
-  }
-  std::span<const std::byte> bytes() const { return {begin_, size_}; }
-
- private:
-  std::vector<std::byte> memory_;
-  std::byte* begin_ = nullptr;
-  size_t size_;
-};
 
 struct Worst {
   double ratio = 0;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/aligned.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/codes/code_rows.h"
@@ -153,21 +154,6 @@ std::vector<Row> Rows() {
   }
   return rows;
 }
-
-// Bytes aligned as a mapped file's.
-class Aligned {
- public:
-  explicit Aligned(const std::string& bytes) : memory_(bytes.size() + 64), size_(bytes.size()) {
-    begin_ = memory_.data() + 63 - (reinterpret_cast<uintptr_t>(memory_.data()) + 63) % 64;
-    std::memcpy(begin_, bytes.data(), size_);
-  }
-  std::span<const std::byte> bytes() const { return {begin_, size_}; }
-
- private:
-  std::vector<std::byte> memory_;
-  std::byte* begin_ = nullptr;
-  size_t size_;
-};
 
 Codes Some(const Codes& all, int64_t count) {
   Codes some{.rows = {}, .bits = all.bits, .size = std::min(count, all.size)};
