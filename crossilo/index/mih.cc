@@ -158,16 +158,16 @@ void Mih::Compare(std::span<const std::byte> queries, std::span<const int64_t> w
     CompareRange(codes, range * tables_.distinct / ranges, (range + 1) * tables_.distinct / ranges,
                  found[item]);
   });
+  // Query by query, because one may find more than all others of its group.
   std::vector<std::unique_ptr<FoundCodes::Scratch>> scratch(threads);
-  ForEach(groups, threads, [&](int64_t group, int worker) {
-    for (int64_t i = first_of(group); i < first_of(group + 1); ++i) {
-      FoundCodes& all = found[group * ranges][i - first_of(group)];
-      for (int64_t range = 1; range < ranges; ++range) {
-        all.Add(found[group * ranges + range][i - first_of(group)]);
-      }
-      if (!scratch[worker]) scratch[worker] = TakeScratch();
-      answers[which[i]] = all.Hits(*scratch[worker]);
+  ForEach(count, threads, [&](int64_t i, int worker) {
+    const int64_t group = ((i + 1) * groups - 1) / count;  // the last with first_of(group) <= i
+    FoundCodes& all = found[group * ranges][i - first_of(group)];
+    for (int64_t range = 1; range < ranges; ++range) {
+      all.Add(found[group * ranges + range][i - first_of(group)]);
     }
+    if (!scratch[worker]) scratch[worker] = TakeScratch();
+    answers[which[i]] = all.Hits(*scratch[worker]);
   });
   for (auto& one : scratch) GiveBack(std::move(one));
 }

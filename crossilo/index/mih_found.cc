@@ -1,11 +1,27 @@
 #include "crossilo/index/mih_found.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
 
 namespace crossilo {
+namespace {
+
+// Appends some slots of one distance, as many as are still wanted.
+void Append(std::span<const uint32_t> slots, int distance, int64_t k, std::vector<SlotHit>& hits) {
+  constexpr size_t kAtOnce = 256;
+  std::array<SlotHit, kAtOnce> some;
+  slots = slots.first(static_cast<size_t>(std::min(std::ssize(slots), k - std::ssize(hits))));
+  for (; !slots.empty(); slots = slots.subspan(std::min(kAtOnce, slots.size()))) {
+    const size_t count = std::min(kAtOnce, slots.size());
+    for (size_t i = 0; i < count; ++i) some[i] = {slots[i], static_cast<float>(distance)};
+    hits.insert(hits.end(), some.begin(), some.begin() + count);
+  }
+}
+
+}  // namespace
 
 int RadiusInBits(const Policy& policy, int bits) {
   if (!(policy.radius >= 0)) return -1;
@@ -40,20 +56,6 @@ int64_t FoundCodes::End(uint32_t ref, int64_t most) const {
   return std::max<int64_t>(last, int64_t{ref} + 1);
 }
 
-// Appends the first `most` slots of a code that may be returned.
-void FoundCodes::AppendSlots(uint32_t ref, int64_t most, std::vector<uint32_t>& slots) const {
-  const auto size = static_cast<uint32_t>(tables_->size);
-  const uint32_t* list = tables_->slots;
-  // A filter decides how far to look for `most`.
-  const int64_t end = End(ref, only_ == nullptr ? most : tables_->size);
-  for (int64_t i = ref; i < end && most > 0; ++i) {
-    // A damaged file may name any slot.
-    if (list[i] >= size || (only_ != nullptr && !only_->Has(list[i]))) continue;
-    slots.push_back(list[i]);
-    --most;
-  }
-}
-
 int64_t FoundCodes::CountSlots(uint32_t ref) const {
   if (only_ == nullptr) return End(ref, k_) - ref;
   int64_t count = 0;
@@ -80,80 +82,96 @@ void FoundCodes::Add(const FoundCodes& other) {
   }
 }
 
-std::vector<SlotHit> FoundCodes::Hits(Scratch& scratch) {
-  // Ordered by distance, by counting.
+// Lists of slots by distance, and where each distance's begin.
+std::vector<size_t> FoundCodes::Order(Scratch& scratch) const {
+  constexpr size_t kAhead = 16;
   std::vector<size_t> begin(limit_ + 1);
   for (const Code& code : codes_) {
     if (static_cast<int>(code.distance) < limit_) ++begin[code.distance + 1];
   }
   for (int d = 0; d < limit_; ++d) begin[d + 1] += begin[d];
-  scratch.refs.resize(begin[limit_]);
+  scratch.lists.resize(begin[limit_]);
   std::vector<size_t> next = begin;
-  for (const Code& code : codes_) {
-    if (static_cast<int>(code.distance) < limit_) scratch.refs[next[code.distance]++] = code.ref;
-  }
-  // The slots of all distances first, so that hits are written once.
-  std::vector<size_t> end(limit_);
-  scratch.slots.clear();
-  for (int d = 0; d < limit_; ++d) {
-    if (std::ssize(scratch.slots) < k_) {
-      Gather(std::span(scratch.refs).subspan(begin[d], begin[d + 1] - begin[d]), scratch);
+  // A filter decides how far to look for k.
+  const int64_t most = only_ == nullptr ? k_ : tables_->size;
+  for (size_t i = 0; i < codes_.size(); ++i) {
+    if (i + kAhead < codes_.size()) {
+      __builtin_prefetch(tables_->begins + codes_[i + kAhead].ref / 64);
     }
-    end[d] = std::min(scratch.slots.size(), static_cast<size_t>(k_));
+    const Code& code = codes_[i];
+    if (static_cast<int>(code.distance) >= limit_) continue;
+    scratch.lists[next[code.distance]++] = {code.ref, static_cast<uint32_t>(End(code.ref, most))};
   }
+  return begin;
+}
+
+// The first `most` slots of a list that may be returned; where they cannot be
+// read as they lie, they are in scratch.passing.
+std::span<const uint32_t> FoundCodes::Slots(const SlotList& list, int64_t most,
+                                            Scratch& scratch) const {
+  const std::span all(tables_->slots + list.first, list.last - list.first);
+  const auto size = static_cast<uint32_t>(tables_->size);
+  if (only_ == nullptr) {
+    const auto some = all.first(static_cast<size_t>(std::min(most, std::ssize(all))));
+    uint32_t last = 0;
+    for (uint32_t slot : some) last = std::max(last, slot);
+    if (last < size) return some;
+  }
+  scratch.passing.clear();
+  for (uint32_t slot : all) {
+    if (std::ssize(scratch.passing) == most) break;
+    // A damaged file may name any slot.
+    if (slot < size && (only_ == nullptr || only_->Has(slot))) scratch.passing.push_back(slot);
+  }
+  return scratch.passing;
+}
+
+std::vector<SlotHit> FoundCodes::Hits(Scratch& scratch) {
+  const std::vector<size_t> begin = Order(scratch);
   std::vector<SlotHit> hits;
-  hits.reserve(limit_ > 0 ? end[limit_ - 1] : 0);
-  for (int d = 0; d < limit_; ++d) {
-    for (size_t i = hits.size(); i < end[d]; ++i) {
-      hits.push_back({scratch.slots[i], static_cast<float>(d)});
+  if (only_ == nullptr) {
+    int64_t total = 0;
+    for (const SlotList& list : scratch.lists) total += list.last - list.first;
+    hits.reserve(static_cast<size_t>(std::min(k_, total)));
+  }
+  for (int d = 0; d < limit_ && std::ssize(hits) < k_; ++d) {
+    const auto lists = std::span(scratch.lists).subspan(begin[d], begin[d + 1] - begin[d]);
+    if (lists.size() == 1) {
+      Append(Slots(lists[0], k_ - std::ssize(hits), scratch), d, k_, hits);
+    } else {
+      AppendMerged(lists, d, scratch, hits);
     }
   }
   return hits;
 }
 
-// Appends the slots of some codes, merged, as many as are still wanted or more.
-void FoundCodes::Gather(std::span<const uint32_t> refs, Scratch& scratch) const {
+// The slots of several codes, in order.  Few are sorted, many are marked.
+void FoundCodes::AppendMerged(std::span<const SlotList> lists, int distance, Scratch& scratch,
+                              std::vector<SlotHit>& hits) const {
   constexpr size_t kAhead = 16;
-  const size_t before = scratch.slots.size();
-  const int64_t wanted = k_ - static_cast<int64_t>(before);
-  for (size_t i = 0; i < refs.size(); ++i) {
-    if (i + kAhead < refs.size()) {
-      __builtin_prefetch(tables_->slots + refs[i + kAhead]);
-      __builtin_prefetch(tables_->begins + refs[i + kAhead] / 64);
-    }
+  const int64_t wanted = k_ - std::ssize(hits), few = tables_->size / 65536 + 64;
+  const auto each = [&](auto use) {
     // The lists of damaged tables may overlap, and be more than memory holds.
-    if (std::ssize(scratch.slots) >= 2 * tables_->size) break;
-    AppendSlots(refs[i], wanted, scratch.slots);
-  }
-  if (refs.size() > 1) Sort(before, scratch);
-}
-
-// Sorts the slots from `first` on.  Few are sorted; many are marked in a bitmap,
-// which is then read in order by the help of a second one that knows which words
-// of it are not zero.
-void FoundCodes::Sort(size_t first, Scratch& scratch) const {
-  const auto slots = std::span(scratch.slots).subspan(first);
-  if (std::ssize(slots) < tables_->size / 65536 + 64) {
-    std::ranges::sort(slots);
-    return;
-  }
-  scratch.marks.resize(static_cast<size_t>(tables_->size / 64 + 1));
-  scratch.marked.resize(static_cast<size_t>(tables_->size / 4096 + 1));
-  for (uint32_t slot : slots) {
-    scratch.marks[slot / 64] |= uint64_t{1} << slot % 64;
-    scratch.marked[slot / 4096] |= uint64_t{1} << slot / 64 % 64;
-  }
-  uint32_t* out = slots.data();
-  for (size_t g = 0; g < scratch.marked.size(); ++g) {
-    for (uint64_t words = std::exchange(scratch.marked[g], 0); words; words &= words - 1) {
-      const size_t w = g * 64 + std::countr_zero(words);
-      for (uint64_t word = std::exchange(scratch.marks[w], 0); word; word &= word - 1) {
-        *out++ = static_cast<uint32_t>(w * 64 + std::countr_zero(word));
-      }
+    int64_t left = 2 * tables_->size;
+    for (size_t i = 0; i < lists.size() && left > 0; ++i) {
+      if (i + kAhead < lists.size()) __builtin_prefetch(tables_->slots + lists[i + kAhead].first);
+      left -= lists[i].last - lists[i].first;
+      use(Slots(lists[i], wanted, scratch));
     }
+  };
+  int64_t total = 0;
+  for (const SlotList& list : lists) total += std::min<int64_t>(wanted, list.last - list.first);
+  if (total < few) {
+    std::vector<uint32_t>& slots = scratch.slots;
+    slots.clear();
+    each([&](auto some) { slots.insert(slots.end(), some.begin(), some.end()); });
+    std::ranges::sort(slots);
+    Append(slots, distance, k_, hits);
+  } else {
+    scratch.marks.MakeRoom(tables_->size);
+    each([&](auto some) { scratch.marks.Mark(some); });
+    scratch.marks.Take([&](auto some) { Append(some, distance, k_, hits); });
   }
-  // Damaged tables may have named a slot twice.
-  scratch.slots.resize(static_cast<size_t>(out - scratch.slots.data()));
 }
 
 }  // namespace crossilo

@@ -6,6 +6,7 @@
 
 #include "crossilo/index/index.h"
 #include "crossilo/index/mih_tables.h"
+#include "crossilo/index/slot_marks.h"
 
 namespace crossilo {
 
@@ -14,6 +15,11 @@ namespace crossilo {
 // at a time.
 class FoundCodes {
  public:
+  // Where the slots of a code stand.
+  struct SlotList {
+    uint32_t first, last;
+  };
+
   FoundCodes(const MihTables& tables, const Policy& policy);
   // For the next query.
   void Clear();
@@ -31,9 +37,10 @@ class FoundCodes {
 
   // Memory that is used again from query to query.
   struct Scratch {
-    std::vector<uint32_t> refs;           // by distance
-    std::vector<uint32_t> slots;          // of these
-    std::vector<uint64_t> marks, marked;  // by slot, and by word of that; zero between uses
+    std::vector<SlotList> lists;    // by distance
+    std::vector<uint32_t> passing;  // slots of one list
+    std::vector<uint32_t> slots;    // few of all lists, to be sorted
+    SlotMarks marks;                // many of them
   };
   // The k nearest slots, in order.
   std::vector<SlotHit> Hits(Scratch& scratch);
@@ -45,10 +52,11 @@ class FoundCodes {
   };
 
   int64_t End(uint32_t ref, int64_t most) const;
-  void AppendSlots(uint32_t ref, int64_t most, std::vector<uint32_t>& slots) const;
   int64_t CountSlots(uint32_t ref) const;
-  void Gather(std::span<const uint32_t> refs, Scratch& scratch) const;
-  void Sort(size_t first, Scratch& scratch) const;
+  std::span<const uint32_t> Slots(const SlotList& list, int64_t most, Scratch& scratch) const;
+  std::vector<size_t> Order(Scratch& scratch) const;
+  void AppendMerged(std::span<const SlotList> lists, int distance, Scratch& scratch,
+                    std::vector<SlotHit>& hits) const;
 
   const MihTables* tables_;
   const Bitmap* only_;
