@@ -83,10 +83,15 @@ double MihLookup::KeysAtStep(int step) const {
   return KeysAt(tables_.parts[step % m].width, step / m);
 }
 
+// A key like any other.
+double MihLookup::KeyNs() const {
+  return kBucketNs +
+         std::ldexp(CandidatesNs(tables_.distinct, tables_.row_bytes), -tables_.parts[0].width);
+}
+
 // Before a step: whether the end is near enough, or this step is a small risk.
 bool MihLookup::Worthwhile(int step, const FoundCodes& found) {
-  const double key_ns = kBucketNs + CandidatesNs(tables_.distinct, tables_.row_bytes) /
-                                        std::ldexp(1.0, tables_.parts[0].width);
+  const double key_ns = KeyNs();
   // Beyond the limit nothing is wanted.
   const int last = std::min(task_.radius, found.limit() - 1);
   double keys = 0;
@@ -96,16 +101,21 @@ bool MihLookup::Worthwhile(int step, const FoundCodes& found) {
   return task_.growing && spent_ns_ + KeysAtStep(step) * key_ns < kMayBeLost * task_.scan_ns;
 }
 
-// Amid a step: buckets nearby are fuller than later ones, so the end may come
-// cheaper than it looks.
-bool MihLookup::TooMuch() const {
-  return spent_ns_ > kMayBeLost * task_.scan_ns &&
-         spent_ns_ * keys_in_all_ > kNearlyAll * task_.scan_ns * keys_done_;
+// Amid a step: buckets farther away are emptier than this step's, down to the
+// mean of all, so a key to come is taken to be amid these two; from the query's
+// own buckets nothing follows for others.
+bool MihLookup::TooMuch(int a) const {
+  if (spent_ns_ <= kMayBeLost * task_.scan_ns) return false;
+  double key_ns = KeyNs();
+  if (a > 0) key_ns = std::sqrt(key_ns * (spent_ns_ - step_ns_) / (keys_done_ - step_keys_));
+  return spent_ns_ + (keys_in_all_ - keys_done_) * key_ns > kNearlyAll * task_.scan_ns;
 }
 
 bool MihLookup::Step(int table, int a, FoundCodes& found) {
   const int width = tables_.parts[table].width;
   if (a > width) return true;
+  step_ns_ = spent_ns_;
+  step_keys_ = keys_done_;
   std::array<uint32_t, kKeysAtOnce> keys;
   size_t count = 0;
   const uint32_t end = uint32_t{1} << width;
@@ -137,7 +147,7 @@ bool MihLookup::LookUp(int table, int a, std::span<const uint32_t> keys, FoundCo
   for (auto [row, end] : std::span(runs).first(keys.size())) {
     for (; row < end; row += kRowsAtOnce) {
       ScanRows(table, step, row, std::min(end - row, kRowsAtOnce), found);
-      if (TooMuch()) return false;
+      if (TooMuch(a)) return false;
     }
   }
   return true;

@@ -44,7 +44,8 @@ class MihLookup {
   bool SeenBefore(int table, int step, const std::byte* row) const;
   double KeysAtStep(int step) const;
   bool Worthwhile(int step, const FoundCodes& found);
-  bool TooMuch() const;
+  bool TooMuch(int a) const;
+  double KeyNs() const;
 
   const MihTables& tables_;
   const std::byte* query_ = nullptr;
@@ -52,6 +53,7 @@ class MihLookup {
   std::array<uint32_t, kMostMihTables> keys_ = {};
   Task task_;
   double spent_ns_ = 0, keys_done_ = 0;
+  double step_ns_ = 0, step_keys_ = 0;  // when the step began
   double keys_in_all_ = 0;  // at most, by what is known
 };
 
