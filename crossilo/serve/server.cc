@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
+#include "crossilo/base/parallel.h"
 #include "crossilo/serve/connection.h"
 #include "crossilo/serve/crowd.h"
+#include "crossilo/serve/gate.h"
 #include "crossilo/serve/listen.h"
 #include "crossilo/serve/refresher.h"
 #include "crossilo/serve/visit.h"
 
 namespace crossilo {
 namespace {
+
+// Requests that are worked on at the same time: two blocks of questions that
+// are coded together (cli/query_coder.h), or all cores twice over.
+int AtOnce() { return std::max(32, 2 * Workers(0)); }
 
 // How soon `stop` is seen.
 constexpr int kLookMilliseconds = 50;
@@ -40,6 +47,7 @@ class Host {
  public:
   Host(const Api& api, const ServerOptions& options)
       : api_(api),
+        gate_(AtOnce()),
         rules_(RulesOf(options)),
         idle_seconds_(options.idle_seconds),
         crowd_(options.connections, [this](int socket) { Serve(socket); }) {
@@ -52,13 +60,14 @@ class Host {
   void Serve(int socket) {
     const auto connection = tls_ ? tls_->Connect(socket) : PlainConnection(socket);
     Crowd::Guest guest(crowd_, socket);
-    Visit(*connection, api_, rules_, [&](bool here) {
+    Visit(*connection, api_, gate_, rules_, [&](bool here) {
       if (!here && !(guest.Idle() && WaitFor(socket, false, In(idle_seconds_)))) return false;
       return guest.Busy();
     });
   }
 
   const Api& api_;
+  Gate gate_;
   const VisitRules rules_;
   const double idle_seconds_;
   std::optional<Tls> tls_;

@@ -12,8 +12,8 @@ constexpr double kLingerSeconds = 5;
 // behind the other.
 class Visitor {
  public:
-  Visitor(Connection& connection, const Api& api, const VisitRules& rules)
-      : connection_(connection), api_(api), rules_(rules) {}
+  Visitor(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules)
+      : connection_(connection), api_(api), gate_(gate), rules_(rules) {}
 
   bool has_bytes() const { return !came_.empty() || connection_.pending(); }
 
@@ -30,6 +30,8 @@ class Visitor {
       refused_ = response && head.has_body();
       if (!response) {
         ReadBody(head, request.body);
+        // Not while bytes come or go, which may take a client as long as it likes.
+        const Gate::Pass pass(gate_);
         response = api_.Handle(request);
       }
       const bool keep_alive = head.keep_alive && !refused_;
@@ -106,6 +108,7 @@ class Visitor {
 
   Connection& connection_;
   const Api& api_;
+  Gate& gate_;
   const VisitRules& rules_;
   std::string came_;
   bool refused_ = false;
@@ -113,11 +116,11 @@ class Visitor {
 
 }  // namespace
 
-void Visit(Connection& connection, const Api& api, const VisitRules& rules,
+void Visit(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules,
            const std::function<bool(bool)>& wait) {
   try {
     connection.Begin(In(rules.head_seconds));
-    Visitor visitor(connection, api, rules);
+    Visitor visitor(connection, api, gate, rules);
     while (wait(visitor.has_bytes()) && visitor.ServeOne()) {
     }
     connection.Finish(In(visitor.refused() ? kLingerSeconds : 0));

@@ -4,6 +4,7 @@
 
 #include "crossilo/serve/api.h"
 #include "crossilo/serve/connection.h"
+#include "crossilo/serve/gate.h"
 #include "crossilo/serve/http.h"
 
 namespace crossilo {
@@ -22,8 +23,8 @@ struct VisitRules {
 // Serves the requests of one connection, one after the other, until the client
 // ends it or breaks a rule; ends it gently then.  `wait` is called before each
 // request, told whether bytes of it are there already, and returns false where
-// none is to be served.
-void Visit(Connection& connection, const Api& api, const VisitRules& rules,
+// none is to be served.  A request that has come goes through the gate.
+void Visit(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules,
            const std::function<bool(bool here)>& wait);
 
 }  // namespace crossilo
