@@ -56,17 +56,19 @@ class BundleCoder final : public QueryCoder {
     }
     Waiting mine;
     mine.words = words;
+    std::vector<Waiting*> block;
+    block.reserve(kBlock);  // now, because nothing may fail while others wait for it
     std::unique_lock lock(mutex_);
     if (const auto known = known_.find(words); known != known_.end()) return known->second;
-    waiting_.push_back(&mine);
     if (coding_ < kCoders) {
       ++coding_;
     } else {
+      waiting_.push_back(&mine);
       lock.unlock();
       mine.woken.acquire();
-      lock.lock();
+      lock.lock();  // whoever woke it has ended with `mine` then
     }
-    if (!mine.done) Lead(lock);
+    if (!mine.done) Lead(mine, block, lock);
     if (mine.failed) std::rethrow_exception(mine.failed);
     return std::move(mine.coded);
   }
@@ -81,31 +83,39 @@ class BundleCoder final : public QueryCoder {
   };
   static constexpr int kCoders = 2;  // blocks under way at the same time
 
-  // Codes the first block of those who wait; the caller is the first of them.
-  void Lead(std::unique_lock<std::mutex>& lock) const {
-    const size_t count = std::min<size_t>(waiting_.size(), kBlock);
-    const std::vector<Waiting*> block(waiting_.begin(), waiting_.begin() + count);
+  // Codes the caller's question, which does not wait any more, and the first of
+  // those that do.
+  void Lead(Waiting& mine, std::vector<Waiting*>& block, std::unique_lock<std::mutex>& lock) const {
+    const size_t count = std::min<size_t>(waiting_.size(), kBlock - 1);
+    block.push_back(&mine);
+    block.insert(block.end(), waiting_.begin(), waiting_.begin() + count);
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
     lock.unlock();
     CodeBlock(block);
     lock.lock();
     for (Waiting* one : block) {
       one->done = true;
-      if (!one->failed) Remember(*one);
+      Remember(*one);
     }
-    Waiting* next = waiting_.empty() ? nullptr : waiting_.front();
-    if (next == nullptr) --coding_;  // else it codes in the caller's place
-    lock.unlock();
-    if (next != nullptr) next->woken.release();
+    if (waiting_.empty()) {
+      --coding_;
+    } else {  // the first codes in the caller's place
+      waiting_.front()->woken.release();
+      waiting_.erase(waiting_.begin());
+    }
     for (size_t i = 1; i < block.size(); ++i) block[i]->woken.release();
   }
 
   // The next page, another filter and the letter that was taken back ask with
   // the same words again.
-  void Remember(const Waiting& one) const {
-    if (one.words.size() > 256) return;
+  void Remember(const Waiting& one) const noexcept {
+    if (one.failed || one.words.size() > 256) return;
     if (known_.size() >= 1024) known_.clear();
-    known_.emplace(one.words, one.coded);
+    try {
+      known_.emplace(one.words, one.coded);
+    } catch (...) {
+      // No memory: it is coded again then.
+    }
   }
 
   // Never throws: what goes wrong goes to those who asked.

@@ -13,6 +13,8 @@ Gate::Pass::Pass(Gate& gate) : gate_(gate) {
     gate_.waiting_.push_back(&turn);
   }
   turn.acquire();
+  // Whoever let it in has ended with `turn` then.
+  const std::lock_guard lock(gate_.mutex_);
 }
 
 Gate::Pass::~Pass() {
@@ -21,7 +23,6 @@ Gate::Pass::~Pass() {
     ++gate_.free_;
     return;
   }
-  // Within the lock: its owner ends it as soon as it is released.
   gate_.waiting_.front()->release();
   gate_.waiting_.pop_front();
 }
