@@ -57,6 +57,8 @@ ApiResponse WithHeaders(ApiResponse response) {
   response.headers.emplace("Referrer-Policy", "no-referrer");
   response.headers.emplace("Content-Security-Policy", kPolicy);
   response.headers.emplace("Cache-Control", "no-store");
+  // Another site's page must not learn what is here, not even by an <img>.
+  response.headers.emplace("Cross-Origin-Resource-Policy", "same-origin");
   return response;
 }
 
@@ -84,9 +86,7 @@ ApiResponse PictureResponse(const Site& site, const Item& item) {
   std::string bytes = ReadFile(path);
   const auto type = PictureType(bytes);
   if (type.empty()) return ErrorResponse(404, "this item has no picture");
-  return {.type = std::string(type),
-          .body = std::move(bytes),
-          .headers = {{"Cache-Control", "private, max-age=3600"}}};
+  return {.type = std::string(type), .body = std::move(bytes)};
 }
 
 }  // namespace
@@ -172,8 +172,11 @@ ApiResponse Api::Answer(const ApiRequest& request) const {
   const int64_t number = ReadId(id);
   const auto item = number < 0 ? std::nullopt : site->store().Find(number);
   if (!item) return ErrorResponse(404, "there is no such item");
-  return request.path.starts_with("/api/items/") ? Json(ItemJson(*item))
-                                                 : PictureResponse(*site, *item);
+  if (request.path.starts_with("/api/items/")) return Json(ItemJson(*item));
+  ApiResponse picture = PictureResponse(*site, *item);
+  // A browser would show what it kept to whoever comes without a token.
+  if (token_digest_.empty()) picture.headers["Cache-Control"] = "private, max-age=300";
+  return picture;
 }
 
 ApiResponse Api::Handle(const ApiRequest& request) const {

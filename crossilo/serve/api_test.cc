@@ -73,6 +73,7 @@ TEST_F(ApiTest, SearchByWords) {
   EXPECT_EQ(body.at("searched"), 4);
   EXPECT_EQ(body.at("generation"), 3);
   EXPECT_EQ(body.at("index"), "flat");
+  EXPECT_EQ(body.at("measure"), "bits");
 }
 
 TEST_F(ApiTest, EveryParameterHasItsEffect) {
@@ -105,6 +106,9 @@ TEST_F(ApiTest, SearchByPictureAndByJson) {
               ElementsAre("11"));
   EXPECT_THAT(Ids(Post("application/json", R"({"like":"12"})", {{"k", "1"}})), ElementsAre("12"));
   EXPECT_THAT(Ids(Post("", "", {{"words", "0"}, {"k", "1"}})), ElementsAre("10"));
+  EXPECT_THAT(Sentence(400, Post("application/json", R"({"words":"0","silos":["north"]})",
+                                 {{"silo", "south"}})),
+              HasSubstr("silo is given twice"));
 }
 
 TEST_F(ApiTest, RefusesBadParametersByName) {
@@ -184,7 +188,7 @@ TEST_F(ApiTest, PicturesAreServedByContentFromTheirSourcesOnly) {
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.type, "image/png");
   EXPECT_EQ(response.body, PictureOfCode(5));
-  EXPECT_EQ(response.headers.at("Cache-Control"), "private, max-age=3600");
+  EXPECT_EQ(response.headers.at("Cache-Control"), "private, max-age=300");
   Sentence(404, Get("/api/pictures/11"));  // ../secret.png
   Sentence(404, Get("/api/pictures/12"));  // note.txt
   Sentence(404, Get("/api/pictures/13"));  // names none
@@ -223,6 +227,7 @@ TEST_F(ApiTest, EveryAnswerHasTheHeaders) {
     EXPECT_EQ(headers.at("X-Content-Type-Options"), "nosniff") << path;
     EXPECT_EQ(headers.at("Referrer-Policy"), "no-referrer") << path;
     EXPECT_THAT(headers.at("Content-Security-Policy"), HasSubstr("frame-ancestors 'none'"));
+    EXPECT_EQ(headers.at("Cross-Origin-Resource-Policy"), "same-origin") << path;
     EXPECT_TRUE(headers.contains("Cache-Control")) << path;
   }
   EXPECT_EQ(Get("/api/info").headers.at("Cache-Control"), "no-store");
@@ -241,6 +246,10 @@ TEST_F(ApiTest, TheTokenOpensAllButThePage) {
     }
   }
   EXPECT_EQ(status("/api/info", "open sesame"), 200);
+  // A browser that kept it would show it without the token.
+  EXPECT_EQ(api.Handle({.method = "GET", .path = "/api/pictures/10", .token = "open sesame"})
+                .headers.at("Cache-Control"),
+            "no-store");
   EXPECT_EQ(api.Handle({.method = "GET", .path = "/api/info"}).headers.at("WWW-Authenticate"),
             "Bearer");
 }

@@ -81,7 +81,11 @@ SearchRequest ReadSearch(const ApiRequest& request, const ApiLimits& limits) {
   };
   for (const auto& [name, text] : request.query) {
     const Parameter& parameter = Find(name, /*in_body=*/false);
-    if (parameter.kind != "list") once(parameter);
+    if (parameter.kind == "list") {
+      given.insert(parameter.name);
+    } else {
+      once(parameter);
+    }
     Apply(parameter, FromText(parameter, text), limits, out);
   }
   if (request.method == "POST") ReadBody(request, limits, once, out);

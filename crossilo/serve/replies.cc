@@ -107,6 +107,7 @@ std::string SearchJson(const SearchRequest& request, const SearchReply& reply) {
   Put(out, R"(,"seconds":{{"coding":{:.6f},"search":{:.6f}}},"generation":{})",
       reply.coding_seconds, reply.search_seconds, reply.generation);
   PutText(out, R"(,"index":)", reply.index);
+  PutText(out, R"(,"measure":)", reply.measure);
   out += '}';
   return out;
 }

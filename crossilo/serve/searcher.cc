@@ -57,6 +57,23 @@ Page SliceDistinct(const Store& store, const std::vector<Hit>& hits, int64_t off
   return out;
 }
 
+// Hits are put in a new order by thousands, so that what a page shows does not
+// depend on how many were asked for: none is lost between pages or comes twice.
+// The server gives out no more than the first (ApiLimits::most_hits).
+constexpr int64_t kReranked = 1000;
+
+std::vector<Hit> RerankByThousands(const Store& store, int column, std::span<const float> query,
+                                   const std::vector<Hit>& hits) {
+  std::vector<Hit> out;
+  for (auto at = hits.begin(); at != hits.end();) {
+    const auto end = at + std::min(kReranked, hits.end() - at);
+    const std::vector<Hit> ranked = Rerank(store, column, query, {at, end});
+    out.insert(out.end(), ranked.begin(), ranked.end());
+    at = end;
+  }
+  return out;
+}
+
 Page FindPage(const Store& store, int column, const Question& question,
               const SearchRequest& request) {
   const Schema& schema = store.schema();
@@ -65,13 +82,13 @@ Page FindPage(const Store& store, int column, const Question& question,
   const int64_t k = std::min(request.k, store.size());
   // One more than the page shows tells whether there is a next one.
   int64_t depth = offset + k + 1;
-  if (request.rerank) depth = std::max<int64_t>(100, 4 * (offset + k));
+  if (request.rerank) depth = (depth + kReranked - 1) / kReranked * kReranked;
   while (true) {
     const Policy policy = {.k = depth, .radius = request.radius};
     auto hits = store.Search(column, question.coded.code, policy, request.filter)[0];
     const bool all = std::ssize(hits) < depth;
     if (request.rerank) {
-      hits = Rerank(store, column, RerankVector(schema, question, column), std::move(hits));
+      hits = RerankByThousands(store, column, RerankVector(schema, question, column), hits);
     }
     if (!distinct) return Slice(store, hits, offset, k);
     Page page = SliceDistinct(store, hits, offset, k);
@@ -108,6 +125,7 @@ SearchReply Site::Search(const SearchRequest& request) const {
   reply.more = page.more;
   reply.searched = store_->Count(column, request.filter);
   reply.index = store_->index_kind(column);
+  reply.measure = request.rerank || schema.dims > 0 ? "cosine" : "bits";
   reply.search_seconds = SecondsSince(start);
   return reply;
 }

@@ -64,7 +64,8 @@ struct SearchReply {
   int64_t searched = 0;  // items that the filter let through
   double coding_seconds = 0, search_seconds = 0;
   int generation = 0;
-  std::string index;  // how it was searched: "flat", "mih", "cosine"
+  std::string index;    // how it was searched: "flat", "mih", "auto", "cosine"
+  std::string measure;  // what distances are: "bits" that differ, or 1 - "cosine"
 };
 
 // One generation of a collection, open for searching.  Safe to use from many
@@ -75,8 +76,8 @@ class Site {
        std::unique_ptr<QueryCoder> coder, std::vector<std::filesystem::path> sources);
 
   // Items like another are found by its code of the other kind where it has
-  // one: among pictures by its words.  With `rerank` the nearest 100, or four
-  // times as many as are asked for if that is more, are put in a new order.
+  // one: among pictures by its words.  With `rerank` the nearest 1,000 are put in a
+  // new order, the next 1,000 behind them in theirs, and so on.
   // Throws BadQuestion: no question or two, words nobody knows, an unknown
   // column or item, a code of another length than the collection's, nothing
   // stored to re-rank by or features of the other kind.

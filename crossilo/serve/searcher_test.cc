@@ -117,6 +117,7 @@ TEST(Searcher, RerankOrdersByTheStoredVectors) {
   const auto reply = site->Search({.words = "0000", .rerank = true});
   EXPECT_THAT(Ids(reply), ElementsAre(11, 12, 10, 13));
   EXPECT_NEAR(reply.items[1].distance, 0.292893, 1e-5);
+  EXPECT_EQ(reply.measure, "cosine");
   EXPECT_THAT(Ids(site->Search({.words = "0000", .k = 2, .offset = 1, .rerank = true})),
               ElementsAre(12, 10));
 }
@@ -168,11 +169,10 @@ TEST(Searcher, AllHitsCanBeAskedFor) {
   EXPECT_EQ(reply.items.size(), 4);
 }
 
-// The judge looks at every item in memory.
-TEST(Searcher, AStoreOnDiskGivesTheSameAnswers) {
+std::vector<Item> RandomItems(int64_t count) {
   Random random(23, {}, "items");
   std::vector<Item> items;
-  for (int64_t i = 0; i < 200; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const auto code = [&] {
       return random.Below(5) == 0 ? std::vector<std::byte>()
                                   : Code16(static_cast<unsigned>(random.Below(1 << 16)));
@@ -184,6 +184,34 @@ TEST(Searcher, AStoreOnDiskGivesTheSameAnswers) {
                      .codes = {code(), code()},
                      .vectors = {{static_cast<float>(random.Normal()), 1}, {1, 2}}});
   }
+  return items;
+}
+
+// No hit is lost between two pages, and none comes twice.
+TEST(Searcher, PagesFollowEachOther) {
+  const auto site = SiteOf(RandomItems(1500));
+  for (const bool rerank : {false, true}) {
+    for (const char* among : {"image", "text"}) {
+      SearchRequest request = {
+          .words = "0f0f", .among = among, .k = 1000, .rerank = rerank, .distinct = false};
+      const auto all = Ids(site->Search(request));
+      ASSERT_EQ(all.size(), 1000u);
+      std::vector<int64_t> paged;
+      request.k = 24;
+      for (request.offset = 0; std::ssize(paged) < 960; request.offset += 24) {
+        const auto page = Ids(site->Search(request));
+        ASSERT_EQ(page.size(), 24u);
+        paged.insert(paged.end(), page.begin(), page.end());
+      }
+      EXPECT_EQ(paged, std::vector<int64_t>(all.begin(), all.begin() + 960)) << among << rerank;
+    }
+  }
+}
+
+// The judge looks at every item in memory.
+TEST(Searcher, AStoreOnDiskGivesTheSameAnswers) {
+  Random random(24, {}, "questions");
+  const std::vector<Item> items = RandomItems(200);
   TestFolder folder("searcher");
   const auto disk = SiteOnDisk(folder, items), memory = SiteOf(items);
   for (int round = 0; round < 300; ++round) {
