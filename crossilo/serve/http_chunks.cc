@@ -9,10 +9,13 @@ namespace {
 // Of a chunk's size line and of all trailers; nobody needs either.
 constexpr size_t kLongestLine = 256, kLongestTrailer = 4096;
 
+bool IsControl(char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7F; }
+
 }  // namespace
 
 void ChunkReader::ReadSize(std::string_view line) {
-  line = line.substr(0, line.find_first_of("; \t"));
+  line = line.substr(0, line.find(';'));
+  while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
   const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), left_, 16);
   if (line.empty() || error == std::errc::invalid_argument || stop != line.data() + line.size()) {
     throw HttpError(400, "a chunk of the body has no size");
@@ -42,12 +45,19 @@ size_t ChunkReader::Read(std::string_view bytes, std::string& body) {
     }
     const std::string_view line = rest.substr(0, end);
     used += end + 2;
+    // Where a line ends must not be a matter of opinion.
+    if (std::ranges::any_of(line, IsControl)) {
+      throw HttpError(400, "the body's chunks have control characters");
+    }
     if (state_ == State::kSize) {
       ReadSize(line);
     } else if (state_ == State::kContentEnd) {
       if (!line.empty()) throw HttpError(400, "a chunk of the body is longer than it says");
       state_ = State::kSize;
     } else {
+      if (!line.empty() && line.find(':') == std::string_view::npos) {
+        throw HttpError(400, "a trailer of the body is not NAME: VALUE");
+      }
       trailer_ += end;
       if (trailer_ > kLongestTrailer) throw HttpError(431, "the body's trailers are too long");
       if (line.empty()) state_ = State::kDone;

@@ -46,10 +46,11 @@ int HexDigit(char c) {
 
 void ParseTarget(std::string_view target, HttpHead& head) {
   // A proxy's form: http://host/path.
-  if (const size_t scheme = target.find("://");
-      !target.starts_with('/') && scheme != std::string_view::npos) {
-    const size_t slash = target.find('/', scheme + 3);
-    target = slash == std::string_view::npos ? "/" : target.substr(slash);
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    const size_t path = target.find_first_of("/?", scheme.size());
+    target = path == std::string_view::npos || target[path] == '?' ? "/" : target.substr(path);
+    break;
   }
   if (!target.starts_with('/')) throw HttpError(400, "the request's address does not begin with /");
   const size_t mark = target.find('?');
@@ -110,11 +111,21 @@ void ParseHeader(std::string_view line, HttpHead& head) {
   entry->second.append(", ").append(value);
 }
 
+// Whether a list such as "close, te" has a word.
+bool HasWord(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    if (Trimmed(entry) == word) return true;
+    list.remove_prefix(std::min(entry.size() + 1, list.size()));
+  }
+  return false;
+}
+
 // What the headers say about the body and the connection.
 void ReadFraming(HttpHead& head) {
   const std::string& coding = head.Header("transfer-encoding");
   const std::string& length = head.Header("content-length");
-  if (!coding.empty()) {
+  if (head.headers.contains("transfer-encoding")) {
     if (Lower(coding) != "chunked")
       throw HttpError(501, "of transfer codings only chunked is read");
     if (head.headers.contains("content-length") || head.http_1_0) {
@@ -136,8 +147,9 @@ void ReadFraming(HttpHead& head) {
   }
   const std::string connection = Lower(head.Header("connection"));
   head.keep_alive =
-      head.http_1_0 ? connection == "keep-alive" : connection.find("close") == std::string::npos;
-  head.expects_continue = Lower(head.Header("expect")) == "100-continue";
+      head.http_1_0 ? HasWord(connection, "keep-alive") : !HasWord(connection, "close");
+  // HTTP/1.0 does not know it (RFC 9110, section 10.1.1).
+  head.expects_continue = !head.http_1_0 && Lower(head.Header("expect")) == "100-continue";
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ TEST(HttpHead, PathsAreDecodedOnce) {
   EXPECT_EQ(Parse("GET /a%2Fb+c%2520 HTTP/1.1\r\nHost: h\r\n").path, "/a/b+c%20");
   EXPECT_EQ(Parse("GET http://h:80/a?b=c HTTP/1.1\r\nHost: h\r\n").path, "/a");
   EXPECT_EQ(Parse("GET http://h HTTP/1.1\r\nHost: h\r\n").path, "/");
+  EXPECT_EQ(Parse("GET http://h?a=/b HTTP/1.1\r\nHost: h\r\n").path, "/");
   EXPECT_EQ(Decoded("%", false), "%");
   EXPECT_EQ(Decoded("%4", false), "%4");
   EXPECT_EQ(Decoded("%41", false), "A");
@@ -51,6 +52,8 @@ TEST(HttpHead, WhoEndsTheConnection) {
   EXPECT_FALSE(Parse("GET / HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n").keep_alive);
   EXPECT_FALSE(Parse("GET / HTTP/1.0\r\n").keep_alive);
   EXPECT_TRUE(Parse("GET / HTTP/1.0\r\nConnection: keep-alive\r\n").keep_alive);
+  EXPECT_FALSE(Parse("GET / HTTP/1.1\r\nHost: h\r\nConnection: te , close\r\n").keep_alive);
+  EXPECT_TRUE(Parse("GET / HTTP/1.1\r\nHost: h\r\nConnection: unclosed\r\n").keep_alive);
 }
 
 TEST(HttpHead, RefusesWhatLeavesADoubt) {
@@ -62,6 +65,7 @@ TEST(HttpHead, RefusesWhatLeavesADoubt) {
   EXPECT_EQ(Status(get + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), 400);
   EXPECT_EQ(Status("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n"), 400);
   EXPECT_EQ(Status(get + "Transfer-Encoding: gzip, chunked\r\n"), 501);
+  EXPECT_EQ(Status(get + "Transfer-Encoding:\r\n"), 501);
   for (const char* length : {"", "-1", "+1", "1x", "0x1", "1 1"}) {
     EXPECT_EQ(Status(get + "Content-Length: " + length + "\r\n"), 400) << length;
   }
@@ -74,6 +78,7 @@ TEST(HttpHead, RefusesWhatLeavesADoubt) {
   EXPECT_EQ(Status("GET  HTTP/1.1\r\nHost: h\r\n"), 400);
   EXPECT_EQ(Status("GET\r\n"), 400);
   EXPECT_EQ(Status("GET a HTTP/1.1\r\nHost: h\r\n"), 400);
+  EXPECT_EQ(Status("GET x?://y/healthz HTTP/1.1\r\nHost: h\r\n"), 400);
   EXPECT_EQ(Status("GET /a b HTTP/1.1\r\nHost: h\r\n"), 400);
   EXPECT_EQ(Status("GET /\x80 HTTP/1.1\r\nHost: h\r\n"), 400);
   EXPECT_EQ(Status("G(T / HTTP/1.1\r\nHost: h\r\n"), 400);
@@ -138,6 +143,16 @@ TEST(HttpChunks, AreRefused) {
   std::string trailers = "0\r\n";
   for (int i = 0; i < 1000; ++i) trailers += "A: bcdefgh\r\n";
   EXPECT_EQ(ChunkStatus(trailers), 431);
+}
+
+// What one reader takes for the end of a line, another may not.
+TEST(HttpChunks, LinesHaveOneEnd) {
+  EXPECT_EQ(ChunkStatus("1 ;a=b\r\nx\r\n0\r\nA: b\r\n\r\n"), 200);
+  for (const char* size : {"1;a\nb", "1;a\rb", "1 zz", "1\x7f"}) {
+    EXPECT_EQ(ChunkStatus(std::string(size) + "\r\nx\r\n0\r\n\r\n"), 400) << size;
+  }
+  EXPECT_EQ(ChunkStatus("0\r\nX\nGET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(ChunkStatus("0\r\nGET / HTTP/1.1\r\n\r\n"), 400);
 }
 
 TEST(HttpResponse, IsWhole) {
