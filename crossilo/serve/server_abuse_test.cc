@@ -149,8 +149,9 @@ TEST(ServerAbuse, HalvesAndGarbage) {
 }
 
 // A key and a certificate that it signs itself, for a day.
-void WriteCertificate(const std::filesystem::path& certificate, const std::filesystem::path& key) {
-  EVP_PKEY* pair = EVP_EC_gen("P-256");
+void WriteCertificate(const std::filesystem::path& certificate, const std::filesystem::path& key,
+                      bool rsa = false) {
+  EVP_PKEY* pair = rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
   X509* x509 = X509_new();
   X509_set_version(x509, 2);
   ASN1_INTEGER_set(X509_get_serialNumber(x509), 1);
@@ -256,6 +257,9 @@ TEST(ServerTlsFiles, AKeyOfAnotherCertificateIsRefused) {
   WriteCertificate(folder / "a.pem", folder / "a.key");
   WriteCertificate(folder / "b.pem", folder / "b.key");
   EXPECT_THROW(TestServer(Five(), {.certificate = folder / "a.pem", .key = folder / "b.key"}),
+               Error);
+  WriteCertificate(folder / "c.pem", folder / "c.key", /*rsa=*/true);
+  EXPECT_THROW(TestServer(Five(), {.certificate = folder / "c.pem", .key = folder / "a.key"}),
                Error);
 }
 

@@ -117,6 +117,10 @@ Tls::Tls(const std::string& certificate, const std::string& key)
   if (SSL_CTX_use_PrivateKey_file(ssl, key.c_str(), SSL_FILETYPE_PEM) != 1) {
     throw Error("{}: not the key of {} in PEM form: {}", key, certificate, Complaint());
   }
+  // A key of another kind than the certificate's is taken until here.
+  if (SSL_CTX_check_private_key(ssl) != 1) {
+    throw Error("{}: not the key of {}: {}", key, certificate, Complaint());
+  }
 }
 
 Tls::~Tls() = default;
