@@ -19,6 +19,13 @@ struct ServeArguments {
 
 std::atomic<bool> stop = false;
 
+// The second time at once: requests under way may take their time.
+void EndServing(int signal) {
+  if (!stop.exchange(true)) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 std::string ReadToken(const std::string& file) {
   std::string token = ReadFile(file);
   while (!token.empty() && std::isspace(static_cast<unsigned char>(token.back()))) token.pop_back();
@@ -32,8 +39,10 @@ std::string ReadToken(const std::string& file) {
 void RunServer(ServeArguments a) {
   if (!a.token_file.empty()) a.options.token = ReadToken(a.token_file);
   CheckExposure(a.options);
-  std::signal(SIGINT, [](int) { stop = true; });
-  std::signal(SIGTERM, [](int) { stop = true; });
+  std::signal(SIGINT, EndServing);
+  std::signal(SIGTERM, EndServing);
+  // Whoever read our messages may be gone; that is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
   a.options.current = [&] { return CurrentGeneration(a.collection); };
   const auto open = [&] { return OpenCollection(a.collection, a.backbones, {.threads = 1}); };
   Serve(

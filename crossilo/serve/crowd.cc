@@ -11,6 +11,8 @@ namespace {
 
 // A client between two requests is no idler.
 constexpr std::chrono::seconds kIdler(1);
+// For answers under way when all ends.
+constexpr std::chrono::seconds kPatience(5);
 
 }  // namespace
 
@@ -19,12 +21,19 @@ Crowd::Crowd(int most, std::function<void(int)> serve)
 
 Crowd::~Crowd() {
   Stop();
+  {
+    std::unique_lock lock(mutex_);
+    if (!left_.wait_for(lock, kPatience, [&] { return here_ == 0; })) {
+      for (const Guest* guest : guests_) shutdown(guest->socket_, SHUT_RDWR);
+    }
+  }
   for (std::thread& thread : threads_) thread.join();
 }
 
 bool Crowd::WaitForRoom(std::chrono::milliseconds most) {
   std::unique_lock lock(mutex_);
-  if (here_ >= most_) SendIdleAway();
+  if (short_of_threads_) StartThread();
+  if (here_ >= most_ || short_of_threads_) SendIdleAway();
   return left_.wait_for(lock, most, [&] { return here_ < most_; });
 }
 
@@ -32,15 +41,21 @@ void Crowd::Add(int socket) {
   const std::lock_guard lock(mutex_);
   ++here_;
   waiting_.push_back(socket);
-  if (free_threads_ < waiting_.size() && threads_.size() < most_) {
-    try {
-      threads_.emplace_back([this] { Run(); });
-      return;
-    } catch (const std::system_error&) {
-      // No more threads to be had: the client waits for one of those there are.
-    }
-  }
+  StartThread();
   came_.notify_one();
+}
+
+// Where none is free for a client that waits.
+void Crowd::StartThread() {
+  short_of_threads_ = false;
+  if (free_threads_ >= waiting_.size() || threads_.size() >= most_) return;
+  try {
+    threads_.emplace_back([this] { Run(); });
+  } catch (const std::system_error&) {
+    // None to be had: the client waits for one of those there are, or for the
+    // next try.
+    short_of_threads_ = true;
+  }
 }
 
 void Crowd::Run() {

@@ -57,6 +57,7 @@ class Crowd {
 
  private:
   void Run();
+  void StartThread();
   void SendIdleAway();
 
   const size_t most_;
@@ -67,6 +68,7 @@ class Crowd {
   std::set<Guest*> guests_;
   size_t here_ = 0;  // waiting or with a thread
   size_t free_threads_ = 0;
+  bool short_of_threads_ = false;  // the last one that was wanted could not be made
   std::atomic<bool> stop_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,6 +1,8 @@
 #include "crossilo/serve/server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +11,6 @@
 #include "crossilo/base/parallel.h"
 #include "crossilo/serve/connection.h"
 #include "crossilo/serve/crowd.h"
-#include "crossilo/serve/gate.h"
 #include "crossilo/serve/listen.h"
 #include "crossilo/serve/refresher.h"
 #include "crossilo/serve/visit.h"
@@ -17,9 +18,22 @@
 namespace crossilo {
 namespace {
 
-// Requests that are worked on at the same time: two blocks of questions that
-// are coded together (cli/query_coder.h), or all cores twice over.
+// Two blocks of questions that are coded together (cli/query_coder.h), or all
+// cores twice over.
 int AtOnce() { return std::max(32, 2 * Workers(0)); }
+
+// As many as there are descriptors for, besides those of files and libraries:
+// at the limit idle clients give way to new ones (Crowd), without a descriptor
+// nobody would.
+int Connections(const ServerOptions& options) {
+  constexpr rlim_t kOthers = 64;
+  rlimit files = {};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
+    return options.connections;
+  }
+  const rlim_t most = files.rlim_cur > 2 * kOthers ? files.rlim_cur - kOthers : files.rlim_cur / 2;
+  return static_cast<int>(std::min<rlim_t>(most, static_cast<rlim_t>(options.connections)));
+}
 
 // How soon `stop` is seen.
 constexpr int kLookMilliseconds = 50;
@@ -30,7 +44,9 @@ VisitRules RulesOf(const ServerOptions& options) {
                       .body_seconds = 6 * options.slow_seconds,
                       .write_seconds = 6 * options.slow_seconds};
   if (options.token.empty()) {
-    rules.known_host = [](const std::string& host) { return host.empty() || IsLoopback(host); };
+    rules.known_host = [](const std::string& host) {
+      return host.empty() || (host.find('@') == std::string::npos && IsLoopback(host));
+    };
   }
   return rules;
 }
@@ -45,29 +61,55 @@ std::string AddressOf(const ServerOptions& options, int port) {
 // One client's stay.
 class Host {
  public:
-  Host(const Api& api, const ServerOptions& options)
+  Host(const Api& api, const ServerOptions& options,
+       const std::function<void(const std::string&)>& warn)
       : api_(api),
-        gate_(AtOnce()),
+        warn_(warn),
+        gates_{.others = Gate(AtOnce())},
         rules_(RulesOf(options)),
         idle_seconds_(options.idle_seconds),
-        crowd_(options.connections, [this](int socket) { Serve(socket); }) {
+        crowd_(Connections(options), [this](int socket) { Serve(socket); }) {
     if (!options.certificate.empty()) tls_.emplace(options.certificate, options.key);
   }
 
   Crowd& crowd() { return crowd_; }
+  void Stop() {
+    gates_.closed = true;
+    crowd_.Stop();
+  }
 
  private:
+  // Out of memory or not, one client's trouble must not be all others'.
   void Serve(int socket) {
-    const auto connection = tls_ ? tls_->Connect(socket) : PlainConnection(socket);
+    try {
+      ServeOrThrow(socket);
+    } catch (const std::exception& error) {
+      if (warn_) warn_(fmt::format("a client was given up: {}", error.what()));
+    }
+  }
+
+  std::unique_ptr<Connection> Connect(int socket) const {
+    try {
+      return tls_ ? tls_->Connect(socket) : PlainConnection(socket);
+    } catch (...) {
+      close(socket);
+      throw;
+    }
+  }
+
+  void ServeOrThrow(int socket) {
+    const auto connection = Connect(socket);
     Crowd::Guest guest(crowd_, socket);
-    Visit(*connection, api_, gate_, rules_, [&](bool here) {
+    guest.Idle();  // until it has said anything
+    Visit(*connection, api_, gates_, rules_, [&](bool here) {
       if (!here && !(guest.Idle() && WaitFor(socket, false, In(idle_seconds_)))) return false;
       return guest.Busy();
     });
   }
 
   const Api& api_;
-  Gate gate_;
+  const std::function<void(const std::string&)>& warn_;
+  Gates gates_;
   const VisitRules rules_;
   const double idle_seconds_;
   std::optional<Tls> tls_;
@@ -95,7 +137,7 @@ void Serve(const OpenSite& open, const ServerOptions& options,
   CheckExposure(options);
   Refresher refresher(open, options.current, options.refresh_seconds, warn);
   const Api api([&] { return refresher.site(); }, options.token, options.limits, warn);
-  Host host(api, options);
+  Host host(api, options, warn);
   {
     const Listener listener(options.host, options.port);
     if (ready) ready(AddressOf(options, listener.port()));
@@ -105,7 +147,7 @@ void Serve(const OpenSite& open, const ServerOptions& options,
       if (client >= 0) host.crowd().Add(client);
     }
   }
-  host.crowd().Stop();
+  host.Stop();
 }
 
 }  // namespace crossilo

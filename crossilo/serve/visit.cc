@@ -2,18 +2,39 @@
 
 #include <algorithm>
 
+#include "crossilo/serve/parameters.h"
+
 namespace crossilo {
 namespace {
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // How long a client that was refused may go on sending before it is cut off.
 constexpr double kLingerSeconds = 5;
+
+// A body's share of what all may take together.
+class BodyRoom {
+ public:
+  BodyRoom(Gates& gates, size_t bytes) : gates_(gates), bytes_(static_cast<int64_t>(bytes)) {
+    if (gates_.body_bytes.fetch_add(bytes_) + bytes_ <= gates_.most_body_bytes) return;
+    gates_.body_bytes -= bytes_;
+    throw HttpError(503, "many send long requests just now; try again later");
+  }
+  ~BodyRoom() { gates_.body_bytes -= bytes_; }
+  BodyRoom(const BodyRoom&) = delete;
+  BodyRoom& operator=(const BodyRoom&) = delete;
+
+ private:
+  Gates& gates_;
+  const int64_t bytes_;
+};
 
 // `came` is what has been read and not yet used; requests may stand in it one
 // behind the other.
 class Visitor {
  public:
-  Visitor(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules)
-      : connection_(connection), api_(api), gate_(gate), rules_(rules) {}
+  Visitor(Connection& connection, const Api& api, Gates& gates, const VisitRules& rules)
+      : connection_(connection), api_(api), gates_(gates), rules_(rules) {}
 
   bool has_bytes() const { return !came_.empty() || connection_.pending(); }
 
@@ -29,10 +50,7 @@ class Visitor {
       std::optional<ApiResponse> response = Refuse(head, request);
       refused_ = response && head.has_body();
       if (!response) {
-        ReadBody(head, request.body);
-        // Not while bytes come or go, which may take a client as long as it likes.
-        const Gate::Pass pass(gate_);
-        response = api_.Handle(request);
+        response = Answer(head, request);
       }
       const bool keep_alive = head.keep_alive && !refused_;
       Send(*response, head, keep_alive);
@@ -49,7 +67,11 @@ class Visitor {
   bool ReadHead(HttpHead& head) {
     const Deadline deadline = In(rules_.head_seconds);
     size_t length = 0;
-    while ((length = HeadLength(came_, rules_.http)) == 0) {
+    while (true) {
+      // Some end a body with a line end too many (RFC 9112, section 2.2).
+      while (came_.starts_with("\r\n")) came_.erase(0, 2);
+      length = HeadLength(came_, rules_.http);
+      if (length > 0) break;
       if (!connection_.Read(came_, deadline)) return false;
     }
     head = ParseHead(std::string_view(came_).substr(0, length), rules_.http);
@@ -57,13 +79,31 @@ class Visitor {
     return true;
   }
 
+  ApiResponse Answer(const HttpHead& head, ApiRequest& request) {
+    const BodyRoom room(gates_, !head.has_body() ? 0
+                                : head.chunked   ? rules_.most_body
+                                                 : head.length);
+    ReadBody(head, request.body);
+    const bool picture = IsPictureBody(MediaType(request.type));
+    if (picture && gates_.pictures.waiting() >= gates_.most_waiting_pictures) {
+      throw HttpError(503, "many ask with pictures just now; try again later");
+    }
+    // Not while bytes come or go, which may take a client as long as it likes.
+    const Gate::Pass pass(picture ? gates_.pictures : gates_.others);
+    if (gates_.closed) throw HttpError(503, "the server is being stopped");
+    return api_.Handle(request);
+  }
+
   static ApiRequest ToApi(HttpHead& head) {
     ApiRequest out = {.method = head.method,
                       .path = std::move(head.path),
                       .query = std::move(head.query),
                       .type = head.Header("content-type")};
-    const std::string_view bearer = "Bearer ", given = head.Header("authorization");
-    if (given.starts_with(bearer)) out.token = given.substr(bearer.size());
+    const std::string_view bearer = "bearer ", given = head.Header("authorization");
+    // The scheme's case does not count (RFC 9110, section 11.1).
+    if (std::ranges::equal(given.substr(0, bearer.size()), bearer, {}, Lower)) {
+      out.token = given.substr(bearer.size());
+    }
     return out;
   }
 
@@ -93,7 +133,8 @@ class Visitor {
         if (!connection_.Read(came_, deadline)) throw ConnectionLost();
       }
     }
-    body = came_.substr(0, head.length);
+    body.reserve(head.length + (size_t{1} << 16));  // and not double it again and again
+    body.assign(came_, 0, head.length);
     came_.erase(0, body.size());
     while (body.size() < head.length) {
       if (!connection_.Read(body, deadline)) throw ConnectionLost();
@@ -108,7 +149,7 @@ class Visitor {
 
   Connection& connection_;
   const Api& api_;
-  Gate& gate_;
+  Gates& gates_;
   const VisitRules& rules_;
   std::string came_;
   bool refused_ = false;
@@ -116,11 +157,11 @@ class Visitor {
 
 }  // namespace
 
-void Visit(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules,
+void Visit(Connection& connection, const Api& api, Gates& gates, const VisitRules& rules,
            const std::function<bool(bool)>& wait) {
   try {
     connection.Begin(In(rules.head_seconds));
-    Visitor visitor(connection, api, gate, rules);
+    Visitor visitor(connection, api, gates, rules);
     while (wait(visitor.has_bytes()) && visitor.ServeOne()) {
     }
     connection.Finish(In(visitor.refused() ? kLingerSeconds : 0));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include "crossilo/serve/api.h"
@@ -20,11 +21,24 @@ struct VisitRules {
   std::function<bool(const std::string& host)> known_host;
 };
 
+// What all clients share.
+struct Gates {
+  // How many requests are worked on at the same time.  One with a picture takes
+  // hundreds of megabytes and a core for a while, and must not hold up words.
+  Gate pictures{2};
+  Gate others;
+  size_t most_waiting_pictures = 32;
+  // Of the bodies that are being read or wait.
+  int64_t most_body_bytes = int64_t{1} << 30;
+  std::atomic<int64_t> body_bytes = 0;
+  std::atomic<bool> closed = false;  // what waits is refused
+};
+
 // Serves the requests of one connection, one after the other, until the client
 // ends it or breaks a rule; ends it gently then.  `wait` is called before each
 // request, told whether bytes of it are there already, and returns false where
-// none is to be served.  A request that has come goes through the gate.
-void Visit(Connection& connection, const Api& api, Gate& gate, const VisitRules& rules,
+// none is to be served.  A request that has come goes through its gate.
+void Visit(Connection& connection, const Api& api, Gates& gates, const VisitRules& rules,
            const std::function<bool(bool here)>& wait);
 
 }  // namespace crossilo
