@@ -62,6 +62,88 @@ TEST_F(PageTest, SlashGoesToTheBoxAndEscapeClosesAPanelFirst) {
   EXPECT_EQ(browser().Eval("document.activeElement.value"), "cat");
 }
 
+// While characters are composed, as in Japanese, keys choose among them.
+TEST_F(PageTest, KeysThatComposeAreLeftAlone) {
+  Visit("/?words=cat");
+  AwaitHits(24);
+  for (const char* key : {"ArrowDown", "Escape"}) {
+    browser().Eval(
+        "document.getElementById('words').dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: arguments[0], isComposing: true, bubbles: true, cancelable: true}))",
+        json::array({key}));
+    EXPECT_EQ(browser().Eval("document.activeElement.id"), "words") << key;
+    EXPECT_EQ(browser().Eval("document.getElementById('words').value"), "cat") << key;
+  }
+}
+
+TEST_F(PageTest, SkippingToTheResultsKeepsThePicture) {
+  Visit("/?words=cat");
+  browser().Type("#file", (folder() / "dog.png").string());
+  browser().Await("document.querySelector('.words .caption')?.innerText === 'dog 00'");
+  browser().Eval("document.querySelector('.skip').focus()");
+  browser().Press(keys::kEnter);
+  EXPECT_EQ(browser().Eval("document.activeElement.id"), "results");
+  EXPECT_EQ(browser().Eval("location.hash"), "");
+  EXPECT_EQ(Text("#asked-text"), "dog.png");
+  EXPECT_EQ(Caption(0), "dog 00");
+}
+
+TEST_F(PageTest, APanelClosesWhenTabbedOutOf) {
+  Visit("/?words=cat");
+  AwaitHits(24);
+  browser().Eval("document.querySelector('#silo-filter summary').focus()");
+  browser().Press(keys::kEnter);
+  browser().Await("document.querySelectorAll('#silo-filter li').length === 3");
+  for (int i = 0; i < 3; ++i) browser().Press(keys::kTab);
+  EXPECT_EQ(browser().Eval("document.getElementById('silo-filter').open"), true);
+  browser().Press(keys::kTab);
+  EXPECT_EQ(browser().Eval("document.activeElement.innerText"), "Class");
+  EXPECT_EQ(browser().Eval("document.getElementById('silo-filter').open"), false);
+}
+
+// The back button does not close the panel.
+TEST_F(PageTest, TicksFollowTheFilters) {
+  Visit("/?words=cat");
+  browser().Click("#silo-filter summary");
+  browser().Await("document.querySelectorAll('#silo-filter li').length === 3");
+  browser().Click("#silo-filter li:nth-child(2) input");
+  AwaitText("#summary", "of 35,");
+  EXPECT_EQ(browser().Eval("document.querySelector('#silo-filter :checked').value"), "south");
+  browser().Back();
+  AwaitText("#summary", "of 63,");
+  EXPECT_EQ(browser().Eval("document.getElementById('silo-filter').open"), true);
+  EXPECT_EQ(browser().Eval("document.querySelectorAll('#silo-filter :checked').length"), 0);
+}
+
+TEST_F(PageTest, TheHeaderDoesNotCoverTheFocusedHit) {
+  for (int width : {390, 1280}) {
+    Resize(width, 500);
+    Visit("/?words=cat");
+    AwaitHits(24);
+    browser().Eval("document.querySelector('.hit:last-child .like').focus()");
+    for (int row = 0; row < 3; ++row) {
+      browser().Press(keys::kUp);
+      EXPECT_GE(browser()
+                    .Eval("document.activeElement.closest('.hit').getBoundingClientRect().top - "
+                          "document.querySelector('header').getBoundingClientRect().bottom")
+                    .get<double>(),
+                0)
+          << width;
+    }
+  }
+}
+
+TEST_F(PageTest, NothingMovesWhenTheScrollbarComes) {
+  ExpectRefusals();
+  Visit("/");
+  const std::string left = "document.querySelector('.brand').getBoundingClientRect().left";
+  auto without = browser().Eval(left);
+  browser().Press("cat");
+  AwaitHits(24);
+  EXPECT_EQ(browser().Eval("document.scrollingElement.scrollHeight > innerHeight"), true);
+  EXPECT_EQ(browser().Eval(left), without);
+}
+
 TEST_F(PageTest, NarrowScreens) {
   ExpectRefusals();
   Resize(320, 640);
@@ -74,6 +156,8 @@ TEST_F(PageTest, NarrowScreens) {
   browser().Click("#class-filter summary");
   browser().Await("document.querySelector('#class-filter li')");
   EXPECT_LE(browser().Eval("document.scrollingElement.scrollWidth").get<int>(), 320);
+  EXPECT_EQ(browser().Eval("getComputedStyle(document.querySelector('.silo')).textOverflow"),
+            "ellipsis");
   EXPECT_EQ(
       browser().Eval("(({left, right}) => left >= 0 && right <= 320)"
                      "(document.querySelector('#class-filter .panel').getBoundingClientRect())"),
@@ -91,6 +175,9 @@ TEST_F(PageTest, ScreenReadersAreTold) {
   EXPECT_EQ(browser().Role("header"), "banner");
   EXPECT_EQ(browser().Role("#results"), "region");
   EXPECT_EQ(browser().Label("#results"), "Results");
+  EXPECT_EQ(browser().Eval("[...document.querySelectorAll('h1, h2')].filter((one) => "
+                           "one.checkVisibility()).map((one) => one.tagName + one.innerText)"),
+            (json{"H1Crossilo", "H2Results"}));
   EXPECT_EQ(browser().Role("#hits"), "list");
   EXPECT_EQ(browser().Role(".hit"), "listitem");
   EXPECT_EQ(browser().Role(".like"), "link");
@@ -98,7 +185,7 @@ TEST_F(PageTest, ScreenReadersAreTold) {
   EXPECT_EQ(browser().Label(".hit img"), "cat 00");
   EXPECT_EQ(browser().Role("#summary"), "status");
   EXPECT_EQ(browser().Role("#rerank"), "switch");
-  EXPECT_EQ(browser().Label("#rerank"), "Finer order");
+  EXPECT_EQ(browser().Label("#rerank"), "Best match first");
   EXPECT_EQ(browser().Label("#among"), "What to find");
   EXPECT_EQ(browser().Eval("[...document.images].filter((img) => !img.hasAttribute('alt')).length"),
             0);
@@ -119,13 +206,14 @@ TEST_F(PageTest, OtherScriptsGoTheirWay) {
             (json{"rtl", "ltr"}));
 }
 
-// The contrast of two colours (WCAG 2.2), of which AA wants 4.5 for text.
+// The contrast of a colour of an element and its ground (WCAG 2.2), of which AA
+// wants 4.5 for text and 3 for what shows where a control is.
 constexpr char kContrast[] =
-    "((element, ground) => {"
+    "((element, ground, what) => {"
     "  const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)"
     "    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)"
     "    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);"
-    "  const a = light(getComputedStyle(document.querySelector(element)).color);"
+    "  const a = light(getComputedStyle(document.querySelector(element))[what]);"
     "  const b = light(getComputedStyle(document.querySelector(ground)).backgroundColor);"
     "  return Math.max(a, b) / Math.min(a, b); })(...arguments)";
 
@@ -140,14 +228,45 @@ TEST_F(PageTest, LightAndDarkCanBeRead) {
                                    {"#about", "body"},
                                    {".go", ".go"},
                                    {"#words", ".box"},
+                                   {"#among :checked + span", "#among :checked + span"},
                                    {"#chips button", "#chips button"}}) {
-      EXPECT_GE(browser().Eval(kContrast, {element, ground}).get<double>(), 4.5)
+      EXPECT_GE(browser().Eval(kContrast, {element, ground, "color"}).get<double>(), 4.5)
           << element << " in " << scheme;
     }
+    for (auto [element, what] : {std::pair{".box", "borderTopColor"},
+                                 {"#class-filter summary", "borderTopColor"},
+                                 {"#among", "boxShadow"},
+                                 {"#among :checked + span", "boxShadow"},
+                                 {".track", "backgroundColor"}}) {
+      EXPECT_GE(browser().Eval(kContrast, {element, "body", what}).get<double>(), 3)
+          << element << " in " << scheme;
+    }
+    browser().Eval("document.querySelector('.hit img').dispatchEvent(new Event('error'))");
+    EXPECT_GE(browser().Eval(kContrast, {".missing", ".tile", "color"}).get<double>(), 4.5)
+        << scheme;
     bool dark =
         browser().Eval("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 23)";
     EXPECT_EQ(dark, std::string(scheme) == "dark");
   }
+  browser().Command("Emulation.setEmulatedMedia", {{"features", json::array()}});
+}
+
+// The browser paints in the user's few colours, without shadows or backgrounds.
+TEST_F(PageTest, ForcedColoursShowWhatIsChosenAndFocused) {
+  json wanted = {{"name", "forced-colors"}, {"value", "active"}};
+  browser().Command("Emulation.setEmulatedMedia", {{"features", json::array({wanted})}});
+  Visit("/?words=cat");
+  AwaitHits(24);
+  auto style = [&](const std::string& element, const std::string& what) {
+    return browser().Eval("getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]",
+                          {element, what});
+  };
+  EXPECT_EQ(style(".hit", "borderTopStyle"), "solid");
+  EXPECT_EQ(style(".track", "borderTopStyle"), "solid");
+  EXPECT_NE(style("#among :checked + span", "backgroundColor"), style("body", "backgroundColor"));
+  EXPECT_EQ(style(".box", "outlineStyle"), "solid");  // it has the focus
+  browser().Press(keys::kDown);
+  EXPECT_EQ(style(".hit", "outlineStyle"), "solid");
   browser().Command("Emulation.setEmulatedMedia", {{"features", json::array()}});
 }
 

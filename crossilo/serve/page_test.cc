@@ -26,6 +26,29 @@ TEST_F(PageTest, FirstVisitSaysWhatIsHere) {
   EXPECT_EQ(browser().Eval("document.getElementById('words').value"), example);
 }
 
+TEST_F(PageTest, TheBoxStandsUnderTheHeadlineUntilSomethingIsAsked) {
+  ExpectRefusals();  // of examples
+  Visit("/");
+  const std::string gap =
+      "(([a, b]) => b.top - a.bottom)(['.hello', '#ask'].map("
+      "(one) => document.querySelector(one).getBoundingClientRect()))";
+  EXPECT_GT(browser().Eval(gap).get<double>(), 0);
+  EXPECT_LT(browser().Eval(gap).get<double>(), 60);
+  for (const char* tool : {"#among", "#silo-filter", "#class-filter", "#rerank-switch"}) {
+    EXPECT_FALSE(Visible(tool)) << tool;
+  }
+  browser().Press("cat");
+  AwaitHits(24);
+  EXPECT_FALSE(Visible(".hello"));
+  EXPECT_EQ(browser().Eval("document.activeElement.id"), "words");
+  for (const char* tool : {"#among", "#silo-filter", "#class-filter", "#rerank-switch"}) {
+    EXPECT_TRUE(Visible(tool)) << tool;
+  }
+  // A filter that stays is seen to stay.
+  Visit("/?silo=south");
+  EXPECT_EQ(Text("#tools"), "south\n×");
+}
+
 TEST_F(PageTest, WordsFindPictures) {
   Visit("/");
   ExpectRefusals();
@@ -39,8 +62,7 @@ TEST_F(PageTest, WordsFindPictures) {
   EXPECT_EQ(Caption(5), "cat 01");
   EXPECT_EQ(Distance(5), "1 bit");
   EXPECT_EQ(Silo(5), "south");
-  EXPECT_THAT(Text("#summary"), StartsWith("63 items in "));
-  EXPECT_THAT(Text("#summary"), HasSubstr("24 shown"));
+  EXPECT_THAT(Text("#summary"), StartsWith("24 nearest of 63, searched in "));
   EXPECT_THAT(browser().Eval("location.search").get<std::string>(), StartsWith("?words=cat"));
   browser().Await("document.querySelector('.hit img').naturalWidth === 1");
 }
@@ -61,6 +83,15 @@ TEST_F(PageTest, SearchesWhileTypingAndDropsStaleAnswers) {
   browser().Eval("void fetch('/api/info').then(() => { window.later = true; })");
   browser().Await("window.later");
   EXPECT_EQ(Caption(0), "dog 00");
+}
+
+TEST_F(PageTest, TypingKeepsWhatToFind) {
+  Visit("/?words=cat&among=text");
+  browser().Eval("document.getElementById('words').select()");
+  browser().Press("dog");
+  browser().Await("document.querySelector('.words .caption')?.innerText === 'dog 00'");
+  EXPECT_EQ(browser().Eval("location.search"), "?words=dog&among=text");
+  EXPECT_EQ(browser().Eval("document.querySelector('#among :checked').value"), "text");
 }
 
 TEST_F(PageTest, AChosenPictureFindsWords) {
@@ -123,7 +154,7 @@ TEST_F(PageTest, FiltersBySilo) {
   // 20 even cats and 5 birds; 20 odd cats and 15 dogs; 3 odd captions.
   EXPECT_EQ(Text("#silo-filter ul"), "north\n25\nsouth\n35\nwest\n3");
   browser().Click("#silo-filter li:nth-child(2) input");
-  AwaitText("#summary", "35 items");
+  AwaitText("#summary", "of 35,");
   EXPECT_EQ(Caption(0), "cat 01");
   EXPECT_EQ(browser().Eval(
                 "[...document.querySelectorAll('.silo')].every((s) => s.innerText === 'south')"),
@@ -131,7 +162,7 @@ TEST_F(PageTest, FiltersBySilo) {
   EXPECT_EQ(browser().Label("#chips button"), "Remove silo south");
   EXPECT_THAT(browser().Eval("location.search").get<std::string>(), HasSubstr("silo=south"));
   browser().Click("#chips button");
-  AwaitText("#summary", "63 items");
+  AwaitText("#summary", "of 63,");
   EXPECT_FALSE(Visible("#chips button"));
 }
 
@@ -142,7 +173,7 @@ TEST_F(PageTest, FiltersByClassThatIsFoundByTyping) {
   browser().Press("BIRD");  // the box there has the focus
   browser().Await("document.querySelectorAll('#class-filter li').length === 1");
   browser().Click("#class-filter li input");
-  AwaitText("#summary", "5 items");
+  AwaitText("#summary", "5 nearest of 5,");
   EXPECT_EQ(Hits(), 5);
   EXPECT_EQ(Caption(0), "bird 00");
   EXPECT_EQ(Distance(0), "20 bits");
@@ -165,6 +196,57 @@ TEST_F(PageTest, ShowsMoreUntilThereIsNoMore) {
   EXPECT_EQ(browser().Eval(
                 "new Set([...document.querySelectorAll('.like')].map((a) => a.dataset.id)).size"),
             kAllAnimals);
+}
+
+TEST_F(PageTest, TheLastHitThatIsShownIsSaidToBeNotTheLast) {
+  RunningServer limited(Collection(), {.port = 0, .limits = {.most_hits = 48}});
+  browser().Open(limited.address() + "?words=cat");
+  AwaitHits(24);
+  EXPECT_FALSE(Visible("#end"));
+  browser().Click("#more");
+  AwaitHits(48);
+  EXPECT_FALSE(Visible("#more"));
+  EXPECT_EQ(Text("#end"), "These are the first 48: narrow the search to see others.");
+}
+
+TEST_F(PageTest, CountsFollowTheCollection) {
+  const auto other = folder() / "changing";
+  MakeAnimals(other);
+  RunningServer changing(OpenAnimals(other, &gate_), {.port = 0, .refresh_seconds = 0.01});
+  browser().Open(changing.address() + "?words=cat");
+  AwaitText("#about", "animals · 63 items");
+  auto store = Store::OpenForWriting(other / "items.cxi");
+  store->Remove(int64_t{1} << 62);
+  store->Commit();
+  // Until the server has seen it.
+  browser().Eval(
+      "void (window.look = setInterval(() => fetch('/api/info').then((told) => told.json())"
+      ".then(({items}) => { window.items = items; }), 20))");
+  browser().Await("window.items === 62");
+  browser().Eval("clearInterval(window.look)");
+  browser().Press(keys::kEnter);
+  AwaitText("#summary", "of 62,");
+  AwaitText("#about", "animals · 62 items");
+}
+
+TEST_F(PageTest, CaptionsCanBeReadAndCopied) {
+  Visit("/?words=cat");
+  AwaitHits(24);
+  const std::string at =
+      "((one) => { const {x, y, width, height} = document.querySelector(one)"
+      ".getBoundingClientRect();"
+      "return document.elementFromPoint(x + width / 2, y + height / 2); })";
+  EXPECT_EQ(browser().Eval(at + "('.caption').title"), "cat 00");
+  EXPECT_EQ(browser().Eval(at + "('.distance').closest('[title]').title"),
+            "Distance: the less, the nearer");
+  EXPECT_EQ(browser().Eval(at + "('.hit img').tagName"), "IMG");
+  // A click that ends a selection asks for nothing, any other asks for more like it.
+  browser().Eval(
+      "getSelection().selectAllChildren(document.querySelector('.caption')) || "
+      "document.querySelector('.caption').click()");
+  EXPECT_EQ(browser().Eval("location.search"), "?words=cat");
+  browser().Click(".hit:nth-child(6) .caption");
+  AwaitText("#asked-text", "like: cat 01");
 }
 
 TEST_F(PageTest, MoreLikeThisAndBackAndForward) {
@@ -190,7 +272,7 @@ TEST_F(PageTest, MoreLikeThisAndBackAndForward) {
   EXPECT_EQ(browser().Eval("document.getElementById('words').value"), "");
 }
 
-TEST_F(PageTest, FinerOrderIsAskedFor) {
+TEST_F(PageTest, BestMatchFirstIsAskedFor) {
   Visit("/?words=cat");
   browser().Click("#rerank-switch");
   browser().Await("location.search.includes('rerank=1')");

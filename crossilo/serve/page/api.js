@@ -42,7 +42,7 @@ export const pictureBytes = (path) => call(path, (response) => response.blob());
 const kLongAddress = 2000;
 const kTypes = ['image/png', 'image/jpeg', 'image/webp'];
 
-// `picture` is a File, or null where the question has words or an item.
+// `picture` is a Blob, or null where the question has words or an item.
 export function search(question, picture, offset, k, signal) {
   const parameters = toParameters(question);
   parameters.set('offset', offset);

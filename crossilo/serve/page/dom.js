@@ -14,8 +14,9 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const number = new Intl.NumberFormat('en');
-export const count = (value, one, many) => `${number.format(value)} ${value === 1 ? one : many}`;
+const format = new Intl.NumberFormat('en');
+export const number = (value) => format.format(value);
+export const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
 
 // "0.4 ms", "12 ms", "1.3 s".
 export function duration(seconds) {
@@ -44,4 +45,14 @@ export function show(img, path) {
   if (api.hasToken()) nearScreen.observe(img);
   else img.src = path;
   return true;
+}
+
+// Links that this page follows itself; new tabs are the browser's.
+export function follow(element, selector, go) {
+  element.addEventListener('click', (event) => {
+    const link = event.target.closest(selector);
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(link);
+  });
 }

@@ -1,8 +1,7 @@
 // What narrows a search: silos, classes, what to find, and the order.
 
-import {find, make} from './dom.js';
+import {find, make, number} from './dom.js';
 
-const number = new Intl.NumberFormat('en');
 const kShown = 200;  // of thousands of classes; the rest is found by typing
 
 // `known` are [{name, items}]; `chosen()` the names that are; `choose(name, on)` changes that.
@@ -15,16 +14,16 @@ function setUpPanel(details, known, chosen, choose) {
     const part = box.value.trim().toLowerCase();
     const fitting = known.filter((one) => one.name.toLowerCase().includes(part));
     list.replaceChildren(...fitting.slice(0, kShown).map(({name, items}) => {
-      const tick = make('input', {type: 'checkbox'});
+      const tick = make('input', {type: 'checkbox', value: name});
       tick.checked = chosen().includes(name);
       tick.addEventListener('change', () => choose(name, tick.checked));
       const label = make('span', {class: 'name', dir: 'auto'}, name);
-      const amount = make('span', {class: 'items'}, number.format(items));
+      const amount = make('span', {class: 'items'}, number(items));
       return make('li', {}, make('label', {}, tick, label, amount));
     }));
     const hidden = fitting.length - kShown;
     note.textContent = !fitting.length ? `No ${what} has this name.`
-        : hidden > 0 ? `And ${number.format(hidden)} more: type to find them.` : '';
+        : hidden > 0 ? `And ${number(hidden)} more: type to find them.` : '';
   };
   box.oninput = draw;
   details.ontoggle = () => {
@@ -39,6 +38,9 @@ const kColumns = {image: 'Pictures', text: 'Words'};
 
 function setUpAmong(info, change) {
   const fieldset = find('among');
+  const names = info.columns.map(({name}) => name).join();
+  if (fieldset.dataset.names === names) return;  // one of them may have the focus
+  fieldset.dataset.names = names;
   fieldset.hidden = info.columns.length < 2;
   fieldset.replaceChildren(fieldset.querySelector('legend'), ...info.columns.map(({name}) => {
     const radio = make('input', {type: 'radio', name: 'among', value: name});
@@ -78,8 +80,15 @@ export function drawFilters(question, among, change) {
     radio.checked = radio.value === among;
   }
   find('rerank').checked = question.rerank;
-  find('silo-filter').classList.toggle('on', question.silos.length > 0);
-  find('class-filter').classList.toggle('on', question.classes.length > 0);
+  drawTicks(find('silo-filter'), question.silos);
+  drawTicks(find('class-filter'), question.classes);
+}
+
+function drawTicks(details, chosen) {
+  details.classList.toggle('on', chosen.length > 0);
+  for (const tick of details.querySelectorAll('li input')) {
+    tick.checked = chosen.includes(tick.value);
+  }
 }
 
 // A panel closes by itself once something else is meant.  True where one was open.

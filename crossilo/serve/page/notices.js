@@ -4,9 +4,25 @@ import * as api from './api.js';
 import {find, make} from './dom.js';
 import {clearHits} from './results.js';
 
-export function clearNotices() {
+const kWonder = 300;  // ms until a person begins to wonder whether anything happens
+
+let waiting = 0;
+
+export function drawBusy() {
+  find('results').setAttribute('aria-busy', 'true');
+  clearTimeout(waiting);
+  waiting = setTimeout(() => { find('waiting').textContent = 'Searching…'; }, kWonder);
+}
+
+function drawIdle() {
+  clearTimeout(waiting);
+  find('waiting').textContent = '';
   find('results').removeAttribute('aria-busy');
-  for (const id of ['trouble', 'welcome', 'gate', 'gone', 'more']) find(id).hidden = true;
+}
+
+export function clearNotices() {
+  drawIdle();
+  for (const id of ['trouble', 'welcome', 'gate', 'gone', 'more', 'end']) find(id).hidden = true;
 }
 
 export function clearResults() {
@@ -24,10 +40,10 @@ export function drawTrouble(title, sentence, ...actions) {
 // `start` begins again once the server is back.
 export function drawFailure(error, start) {
   if (error.name === 'AbortError') return;
-  find('results').removeAttribute('aria-busy');
+  drawIdle();
   if (error.status === 0 || error.status === 503) return drawGone(error.message, start, 500);
   clearResults();
-  if (error.status === 401) return drawGate(error.message);
+  if (error.status === 401) return drawGate();
   drawTrouble(error.status ? 'That did not work' : 'This page made a mistake', error.message);
 }
 
@@ -46,8 +62,9 @@ function drawGone(sentence, start, wait) {
   }, wait);
 }
 
-function drawGate(sentence) {
-  find('gate-reason').textContent = api.hasToken() ? sentence : '';
+function drawGate() {
+  document.body.classList.remove('start');
+  find('gate-reason').textContent = api.hasToken() ? 'That token is not right.' : '';
   api.forgetToken();
   find('gate').hidden = false;
   find('token').focus();
@@ -59,6 +76,8 @@ export function setUpGate(start) {
     // Nothing else can stand in a header.
     api.setToken(find('token').value.replace(/[^\x21-\x7e]/g, ''));
     find('token').value = '';
+    find('gate').hidden = true;
+    find('words').focus();
     start();
   });
 }

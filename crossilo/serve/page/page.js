@@ -1,25 +1,28 @@
 // The search page: holds the question, asks it, and shows what came of it.
 
 import * as api from './api.js';
-import {count, duration, find, make} from './dom.js';
+import {isTyping, setUpBox, setUpKeyboard, stopTyping} from './box.js';
+import {count, find, follow} from './dom.js';
 import {closePanels, drawFilters, setUpFilters} from './filters.js';
-import {clearNotices, clearResults, drawFailure, drawTrouble, setUpGate} from './notices.js';
-import {drawAsked, keep, recall, setUpPictures} from './picture.js';
-import {addressOf, anew, asksAnything, kEmpty, kept, readQuestion, remember} from './question.js';
-import {drawHits, focusHit, setUpKeys} from './results.js';
+import {checkPicture, checkWords} from './limits.js';
+import {clearNotices, clearResults, drawBusy, drawFailure, setUpGate} from './notices.js';
+import {copyOf, drawAsked, keep, setUpPictures} from './picture.js';
+import {addressOf, anew, asksAnything, isFiltered, kEmpty, kept, readQuestion,
+        remember} from './question.js';
+import {drawHits, focusedHit, focusHit} from './results.js';
+import {drawNothing, drawSummary} from './summary.js';
 import {drawExamples} from './welcome.js';
 
-const kPage = 24;          // fills rows of 2, 3, 4 and 6
-const kTypingPause = 200;  // ms
+const kPage = 24;  // fills rows of 2, 3, 4 and 6
 
 let info = null;
 let question = readQuestion();
-let latest = null;   // the answer that is shown
-let shown = 0;       // hits of it
-let turn = 0;        // of asking: what an earlier turn brings is thrown away
+let latest = null;    // the answer that is shown
+let answered = null;  // the question it answers
+let shown = 0;        // hits of it
+let turn = 0;         // of asking: what an earlier turn brings is thrown away
 let underWay = new AbortController();
-let typing = false;  // whether the newest history entry is words half typed
-let pause = 0;       // timer of typing; 0: nothing is typed that was not asked
+let typing = false;   // whether the newest history entry is words half typed
 
 // ---- asking
 
@@ -31,57 +34,44 @@ function change(part, how) {
 }
 
 function newTurn() {
-  clearTimeout(pause);
-  pause = 0;
+  stopTyping();
   underWay.abort();
   underWay = new AbortController();
   return ++turn;
 }
 
-async function ask({hits = kPage, scroll = 0, focus = false} = {}) {
+// `focus` is the hit that gets it.
+async function ask({hits = kPage, scroll = 0, focus = -1} = {}) {
   const mine = newTurn();
   drawQuestion();
   if (!info) return;  // start() asks
   if (!asksAnything(question)) return drawWelcome();
-  find('results').setAttribute('aria-busy', 'true');
+  drawBusy();
   try {
-    checkLimits(question.words);
-    const reply = await api.search(question, recall(question.picture), 0, hits, underWay.signal);
+    checkWords(question.words, info.limits);
+    checkPicture(question.picture, info.limits);
+    const reply = await search(0, hits);
     if (mine !== turn) return;
     drawReply(reply, false);
     scrollTo(0, scroll);
-    if (focus) focusHit(0);
+    focusHit(focus);
   } catch (error) {
     if (mine === turn) drawFailure(error, start);
   }
 }
 
-// What the server would refuse anyway, said without sending it.
-function checkLimits(words) {
-  const {characters, bytes} = info.limits;
-  const file = recall(question.picture);
-  if (words.length > characters) {
-    const length = count(words.length, 'character', 'characters');
-    throw new api.Refused(414, `That is ${length} long, and ${count(characters, 'is', 'are')} ` +
-                               'the most: ask with fewer words.');
-  }
-  if (question.picture && !file) {
-    throw new api.Refused(410, 'A picture is not kept when the page is loaded again: ' +
-                               'choose it once more.');
-  }
-  if (file?.size > bytes) {
-    throw new api.Refused(413, `The picture is larger than ${Math.floor(bytes / 1048576)} MiB, ` +
-                               'the most that is taken: choose a smaller one.');
-  }
+async function search(offset, k) {
+  const [asked, {signal}] = [question, underWay];  // both may change while a picture is read
+  return api.search(asked, await copyOf(asked.picture), offset, k, signal);
 }
 
 async function showMore() {
   const mine = turn;
   const from = shown;
-  const k = Math.min(kPage, info.limits.hits - from);
-  find('more').disabled = true;
+  const more = find('more');
+  more.disabled = true;
   try {
-    const reply = await api.search(question, recall(question.picture), from, k, underWay.signal);
+    const reply = await search(from, Math.min(kPage, info.limits.hits - from));
     if (mine !== turn) return;
     // Another generation has another order: these hits do not follow those.
     if (reply.generation !== latest.generation) return void ask();
@@ -91,7 +81,8 @@ async function showMore() {
   } catch (error) {
     if (mine === turn) drawFailure(error, start);
   } finally {
-    find('more').disabled = false;
+    more.disabled = false;
+    if (document.activeElement === document.body) more.focus({preventScroll: true});
   }
 }
 
@@ -101,6 +92,7 @@ function drawQuestion() {
   const box = find('words');
   if (box.value.trim() !== question.words) box.value = question.words;
   document.title = question.words ? `${question.words.slice(0, 60)} · Crossilo` : 'Crossilo';
+  document.body.classList.toggle('start', !asksAnything(question) && find('gate').hidden);
   drawFilters(question, question.among || (question.picture ? 'text' : 'image'), change);
   drawAsked(question);
 }
@@ -115,70 +107,49 @@ function drawWelcome() {
 function drawReply(reply, append) {
   clearNotices();
   latest = reply;
+  answered = question;
   shown = (append ? shown : 0) + reply.hits.length;
   const linkTo = (hit) => addressOf({...question, ...anew({like: hit.id, among: reply.among})});
-  drawHits(reply, info.silos, question.rerank ? 0 : info.bits, linkTo, append);
+  drawHits(reply, info.silos, reply.measure === 'bits' ? info.bits : 0, linkTo, append);
   drawFilters(question, reply.among, change);
-  find('summary').replaceChildren(
-      make('strong', {}, count(reply.searched, 'item', 'items')),
-      ` in ${duration(reply.seconds.coding + reply.seconds.search)}`,
-      make('span', {}, shown ? `${count(shown, 'shown', 'shown')}, nearest first`
-                             : 'nothing found'));
-  find('more').hidden = !reply.more || shown >= info.limits.hits;
-  if (!shown) drawNothing();
+  drawSummary(reply, shown, info.limits.hits);
+  if (!shown) drawNothing(isFiltered(question), () => change({silos: [], classes: []}));
+  keepUp(reply);
 }
 
-function drawNothing() {
-  const filtered = question.silos.length + question.classes.length > 0;
-  if (!filtered) return drawTrouble('Nothing found', 'Try other words, or a picture.');
-  const button = make('button', {type: 'button', class: 'more'}, 'Remove the filters');
-  button.addEventListener('click', () => change({silos: [], classes: []}));
-  drawTrouble('Nothing found', 'No item has what the filters ask for.', button);
+function drawInfo() {
+  find('about').textContent = `${info.name} · ${count(info.items, 'item', 'items')}`;
+  find('words').disabled = !info.asks.words;
+  find('choose').hidden = !info.asks.pictures;
+  setUpFilters(info, () => question, change);
+}
+
+// A collection changes while it is served, and what is said of it with it.
+async function keepUp({among, generation, searched}) {
+  const known = info.columns.find(({name}) => name === among)?.items;
+  if (generation === info.generation && (isFiltered(question) || known === searched)) return;
+  info = await api.info().catch(() => info);
+  drawInfo();
 }
 
 // ---- people
 
-function askTyped() {
-  const words = find('words').value.trim();
+function askTyped(words, done) {
   try {
-    if (info) checkLimits(words);
+    if (info) checkWords(words, info.limits);
   } catch (error) {
     newTurn();
     return drawFailure(error, start);
   }
-  if (!words && !question.words) return;  // a picture stays what is asked with
-  if (words !== question.words) {
-    question = {...question, ...anew({words})};
+  if (words !== question.words) {  // without words a picture stays what is asked with
+    // What a picture was to find is not what words are to find.
+    const among = question.picture || question.like ? '' : question.among;
+    question = {...question, ...anew({words, among})};
     remember(question, !typing, shown);
     typing = true;
   }
   ask();
-}
-
-function setUpBox() {
-  const box = find('words');
-  box.addEventListener('input', () => {
-    clearTimeout(pause);
-    pause = setTimeout(askTyped, kTypingPause);
-  });
-  find('ask').addEventListener('submit', (event) => {
-    event.preventDefault();
-    askTyped();
-    typing = false;
-  });
-  // The box would cut a long text off without a word.
-  box.addEventListener('paste', (event) => {
-    const pasted = event.clipboardData?.getData('text') ?? '';
-    if (!info || pasted.length <= info.limits.characters) return;
-    event.preventDefault();
-    newTurn();
-    try {
-      checkLimits(pasted);
-    } catch (error) {
-      drawFailure(error, start);
-    }
-  });
-  find('asked-remove').addEventListener('click', () => startAnew());
+  if (done) typing = false;
 }
 
 function startAnew(filters = {}) {
@@ -189,66 +160,50 @@ function startAnew(filters = {}) {
   find('words').focus();
 }
 
-function setUpKeyboard() {
-  setUpKeys(() => find('words').focus());
-  document.addEventListener('keydown', (event) => {
-    const box = find('words');
-    const inText = event.target.matches('input:not([type=checkbox], [type=radio], [type=file])');
-    if (event.key === '/' && !inText && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      box.focus();
-      box.select();
-    } else if (event.key === 'Escape' && event.target !== find('token')) {
-      event.preventDefault();
-      if (!closePanels(null)) startAnew();
-    } else if (event.key === 'ArrowDown' && event.target === box) {
-      event.preventDefault();
-      focusHit(0);
-    }
+function setUpLinks() {
+  const goLike = ({dataset}) =>
+    change(anew({like: dataset.id, among: latest.among}), {focus: 0});
+  follow(find('hits'), '.like', goLike);
+  follow(find('hits'), '.caption', (caption) => {
+    if (getSelection().isCollapsed) goLike(caption.previousSibling);  // or it is being copied
   });
-}
-
-// Links that this page follows itself; new tabs are the browser's.
-function follow(element, selector, go) {
-  element.addEventListener('click', (event) => {
-    const link = event.target.closest(selector);
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go(link);
-  });
+  follow(document, '.brand', () => startAnew(kEmpty));
+  // The address must not change: a picture stands only beside it.
+  follow(document, '.skip', () => find('results').focus());
 }
 
 function setUp() {
   history.scrollRestoration = 'manual';
-  setUpBox();
-  setUpKeyboard();
+  setUpBox(askTyped);
+  setUpKeyboard(startAnew);
   setUpGate(start);
   setUpPictures((file) => change(anew({picture: keep(file)})));
+  setUpLinks();
+  find('asked-remove').addEventListener('click', () => startAnew());
   find('more').addEventListener('click', showMore);
-  follow(find('hits'), '.like', ({dataset}) =>
-    change(anew({like: dataset.id, among: latest.among}), {focus: true}));
-  follow(document, '.brand', () => startAnew(kEmpty));
-  document.addEventListener('pointerdown', (event) => closePanels(event.target));
+  for (const kind of ['pointerdown', 'focusin']) {
+    document.addEventListener(kind, (event) => closePanels(event.target));
+  }
   addEventListener('popstate', () => {
     question = readQuestion();
     typing = false;
     ask({hits: Math.max(kPage, kept().shown), scroll: kept().scroll});
   });
+  drawQuestion();
 }
 
 // Also when the server is back, or the token has come.
 async function start() {
+  if (asksAnything(question)) drawBusy();
   try {
     info = await api.info();
   } catch (error) {
     return drawFailure(error, start);
   }
-  find('about').textContent = `${info.name} · ${count(info.items, 'item', 'items')}`;
-  find('words').maxLength = info.limits.characters;
-  find('words').disabled = !info.asks.words;
-  find('choose').hidden = !info.asks.pictures;
-  setUpFilters(info, () => question, change);
-  if (!pause) ask({hits: Math.max(kPage, kept().shown)});
+  drawInfo();
+  if (isTyping()) return;
+  if (answered !== question) return ask({hits: Math.max(kPage, kept().shown)});
+  ask({hits: Math.max(kPage, shown), scroll: scrollY, focus: focusedHit()});
 }
 
 setUp();

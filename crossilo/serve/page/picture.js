@@ -37,6 +37,7 @@ export function setUpPictures(take) {
 
 // Pictures that were asked with, for the back button; not kept over a reload.
 const kept = new Map();
+const copies = new Map();
 
 export function keep(file) {
   const key = `${Date.now()}-${kept.size}`;
@@ -45,6 +46,20 @@ export function keep(file) {
 }
 
 export const recall = (key) => kept.get(key) ?? null;
+
+// What is sent is a copy: a file that has changed on the disk since it was
+// chosen cannot be sent, which looks as if the server were gone.
+export async function copyOf(key) {
+  const file = recall(key);
+  if (!file || copies.has(key)) return copies.get(key) ?? null;
+  try {
+    copies.set(key, new Blob([await file.arrayBuffer()], {type: file.type}));
+  } catch {
+    throw new api.Refused(410, `The file “${file.name}” cannot be read: choose it once more, ` +
+                               'or another one.');
+  }
+  return copies.get(key);
+}
 
 // What stands in the box instead of words: the picture, or an item that others
 // shall be like.

@@ -9,6 +9,7 @@ export const kEmpty = {words: '', like: '', picture: '', silos: [], classes: [],
 export const anew = (part) => ({words: '', like: '', picture: '', among: '', ...part});
 
 export const asksAnything = ({words, like, picture}) => Boolean(words || like || picture);
+export const isFiltered = ({silos, classes}) => silos.length + classes.length > 0;
 
 // The page's address and the server's have the same parameters.
 export function toParameters(question) {

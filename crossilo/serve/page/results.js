@@ -27,18 +27,25 @@ function picture(hit) {
   return tile;
 }
 
+function badge() {
+  const glass = find('glass').cloneNode(true);
+  glass.removeAttribute('id');
+  return make('span', {class: 'badge'}, glass, make('span', {}, 'More like this'));
+}
+
 function card(hit, silos, bits, linkTo) {
   const caption = hit.caption || hit.name;
-  const silo = make('span', {class: 'silo', dir: 'auto'}, hit.silo);
+  const silo = make('span', {class: 'silo', dir: 'auto', title: hit.silo}, hit.silo);
   const place = silos.findIndex((known) => known.name === hit.silo);
   silo.style.setProperty('--hue', 250 + place * 137.5);  // the golden angle: neighbours differ most
+  // Words stand outside of the link, so that they can be marked and copied.
   const like = make('a', {class: 'like', href: linkTo(hit), tabindex: '-1',
                           'aria-label': `More like this: ${caption}`},
-                    make('span', {}, 'More like this'));
+                    picture(hit), badge());
   like.dataset.id = hit.id;
-  return make('li', {class: 'hit'}, picture(hit),
+  return make('li', {class: 'hit'}, like,
               make('p', {class: 'caption', dir: 'auto', title: caption}, caption),
-              make('p', {class: 'meta'}, silo, distanceOf(hit.distance, bits)), like);
+              make('p', {class: 'meta'}, silo, distanceOf(hit.distance, bits)));
 }
 
 const links = () => [...find('hits').querySelectorAll('.like')];
@@ -55,6 +62,8 @@ export function focusHit(index) {
     link.focus();
   }
 }
+
+export const focusedHit = () => links().indexOf(document.activeElement);
 
 // `silos` as the server lists them; `linkTo(hit)` asks for more like it.
 export function drawHits(reply, silos, bits, linkTo, append) {
@@ -78,7 +87,7 @@ export function setUpKeys(leave) {
   find('hits').addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const all = links();
-    const at = all.indexOf(document.activeElement);
+    const at = focusedHit();
     if (at < 0) return;
     const row = columns(all);
     const steps = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row,
