@@ -39,24 +39,29 @@ FoundCodes::FoundCodes(const MihTables& tables, const Policy& policy)
 
 void FoundCodes::Clear() {
   limit_ = k_ > 0 ? radius_ + 1 : 0;
+  // Every code's slots when it is found, and when it is asked for.  In damaged
+  // tables each code may seem to have all slots, which nobody can wait for.
+  left_ = 2 * tables_->size;
   within_ = 0;
   std::ranges::fill(at_, 0);
   codes_.clear();
 }
 
 // Where the slots of a code end that begin at ref < size; `most` later at most.
-int64_t FoundCodes::End(uint32_t ref, int64_t most) const {
-  const int64_t last = std::min(tables_->size, ref + std::min(most, tables_->size));
+int64_t FoundCodes::End(uint32_t ref, int64_t most) {
+  const int64_t last = std::min(tables_->size, ref + std::min(most, left_));
   int64_t at = int64_t{ref} + 1;
   while (at < last) {
     const uint64_t word = tables_->begins[at / 64] >> (at % 64);
-    if (word != 0) return std::min(last, at + std::countr_zero(word));
-    at = (at / 64 + 1) * 64;
+    at = word != 0 ? at + std::countr_zero(word) : (at / 64 + 1) * 64;
+    if (word != 0) break;
   }
-  return std::max<int64_t>(last, int64_t{ref} + 1);
+  const int64_t end = std::max(std::min(at, last), int64_t{ref} + 1);
+  left_ -= std::min(left_, end - ref);
+  return end;
 }
 
-int64_t FoundCodes::CountSlots(uint32_t ref) const {
+int64_t FoundCodes::CountSlots(uint32_t ref) {
   if (only_ == nullptr) return End(ref, k_) - ref;
   int64_t count = 0;
   for (int64_t i = ref, end = End(ref, tables_->size); i < end && count < k_; ++i) {
@@ -83,7 +88,7 @@ void FoundCodes::Add(const FoundCodes& other) {
 }
 
 // Lists of slots by distance, and where each distance's begin.
-std::vector<size_t> FoundCodes::Order(Scratch& scratch) const {
+std::vector<size_t> FoundCodes::Order(Scratch& scratch) {
   constexpr size_t kAhead = 16;
   std::vector<size_t> begin(limit_ + 1);
   for (const Code& code : codes_) {
@@ -151,11 +156,8 @@ void FoundCodes::AppendMerged(std::span<const SlotList> lists, int distance, Scr
   constexpr size_t kAhead = 16;
   const int64_t wanted = k_ - std::ssize(hits), few = tables_->size / 65536 + 64;
   const auto each = [&](auto use) {
-    // The lists of damaged tables may overlap, and be more than memory holds.
-    int64_t left = 2 * tables_->size;
-    for (size_t i = 0; i < lists.size() && left > 0; ++i) {
+    for (size_t i = 0; i < lists.size(); ++i) {
       if (i + kAhead < lists.size()) __builtin_prefetch(tables_->slots + lists[i + kAhead].first);
-      left -= lists[i].last - lists[i].first;
       use(Slots(lists[i], wanted, scratch));
     }
   };

@@ -51,10 +51,10 @@ class FoundCodes {
     uint32_t distance;
   };
 
-  int64_t End(uint32_t ref, int64_t most) const;
-  int64_t CountSlots(uint32_t ref) const;
+  int64_t End(uint32_t ref, int64_t most);
+  int64_t CountSlots(uint32_t ref);
   std::span<const uint32_t> Slots(const SlotList& list, int64_t most, Scratch& scratch) const;
-  std::vector<size_t> Order(Scratch& scratch) const;
+  std::vector<size_t> Order(Scratch& scratch);
   void AppendMerged(std::span<const SlotList> lists, int distance, Scratch& scratch,
                     std::vector<SlotHit>& hits) const;
 
@@ -63,6 +63,7 @@ class FoundCodes {
   int64_t k_;
   int radius_;
   int limit_ = 0;
+  int64_t left_ = 0;         // slots that may still be looked at
   int64_t within_ = 0;       // slots nearer than limit_, at most k of a code
   std::vector<int64_t> at_;  // and by distance
   std::vector<Code> codes_;

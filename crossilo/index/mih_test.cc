@@ -263,5 +263,31 @@ TEST(MihTest, DamagedContentIsReadInsideItsBounds) {
   }
 }
 
+// Without a begin each code seems to have all slots behind its own; to look at
+// them all would take codes times slots.
+TEST(MihTest, DamagedBeginsCostNoMoreThanAScan) {
+  const TestCodes codes = MakeCodes(6000, 64, 30, 0.2, 1);
+  AlignedBytes damaged(BuildMih(codes.table(), KeyDealer(codes.table()).Deal(2, 7), 1));
+  const int64_t size = codes.table().size;
+  const MihTables tables(codes.table(), damaged.bytes());
+  std::fill_n(damaged.bytes().begin() + static_cast<int64_t>(tables.header.begins_at),
+              (size + 63) / 64 * 8, std::byte{0});
+  ASSERT_GT(tables.distinct, 3000);
+  const Bitmap only(size, true);
+  for (const Bitmap* filter : {static_cast<const Bitmap*>(nullptr), &only}) {
+    for (int64_t k : {int64_t{2000}, Policy::kAll}) {
+      FoundCodes found(tables, {.k = k, .only = filter});
+      for (int64_t i = 0; i < tables.distinct && found.limit() > 20; ++i) {
+        found.Add(tables.parts[0].refs[i], 20);
+      }
+      FoundCodes::Scratch scratch;
+      found.Hits(scratch);
+      int64_t looked = 0;
+      for (const auto& list : scratch.lists) looked += list.last - list.first;
+      EXPECT_LE(looked, 3 * size) << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace crossilo
