@@ -73,6 +73,11 @@ TEST(FlatIndex, RefusesWhatDoesNotFit) {
   EXPECT_THROW(five.index->Search(Bytes(3), {}), Error);
   EXPECT_THROW(five.index->Search(Bytes(2), {.k = -1}), Error);
   EXPECT_THROW(five.index->Search(Bytes(2), {.only = &other}), Error);
+  // Rows of 2 bytes for codes of 8 bits: bit 8 is none of them.
+  EXPECT_THROW(five.index->Search(Bytes{std::byte{0}, std::byte{1}}, {}), Error);
+  EXPECT_NO_THROW(five.index->Search(Bytes{std::byte{255}, std::byte{0}}, {}));
+  EXPECT_THROW(CheckSearch({.bits = 12}, Bytes{std::byte{0}, std::byte{16}}, {}), Error);
+  EXPECT_EQ(CheckSearch({.bits = 12}, Bytes{std::byte{0}, std::byte{15}}, {}), 1);
   const auto empty = MakeFlatIndex({.bits = 128});
   EXPECT_THAT(empty->Search(Bytes(32), {}), ElementsAre(IsEmpty(), IsEmpty()));
 }

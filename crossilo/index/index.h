@@ -61,8 +61,9 @@ class Index {
   virtual std::string_view kind() const = 0;
 
   // The answers to each of the queries, rows as the table has them, one after
-  // the other.  Throws Error where they are no whole rows, k is negative, the
-  // filter has another size than the table, or a real value is not finite.
+  // the other.  Throws Error where they are no whole rows or have bits that codes
+  // have not, k is negative, the filter has another size than the table, or a real
+  // value is not finite.
   virtual std::vector<std::vector<SlotHit>> Search(std::span<const std::byte> queries,
                                                    const Policy& policy) const = 0;
 };
