@@ -5,11 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
+#include <cerrno>
 #include <utility>
-
-#include "crossilo/base/error.h"
 
 namespace crossilo {
 namespace {
@@ -24,22 +21,27 @@ struct Descriptor {
   }
 };
 
-void WriteAll(int fd, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0) {
-      throw Error("{}: cannot write: {}; free some space or choose another folder", path.string(),
-                  SystemMessage());
-    }
-    bytes.remove_prefix(written);
+// Gives a file that is to replace `path` its permissions.
+void TakeOverMode(int fd, const fs::path& path) {
+  constexpr mode_t kPermissions = 0777;
+  struct stat old {};
+  struct stat now {};
+  if (::stat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;
+  // Some file systems have one mode for all, and refuse to set it.
+  if (::fstat(fd, &now) == 0 && (now.st_mode & kPermissions) == (old.st_mode & kPermissions))
+    return;
+  if (::fchmod(fd, old.st_mode & kPermissions) != 0) {
+    throw Error("{}: cannot keep its permissions: {}", path.string(), SystemMessage());
   }
 }
 
-void WriteSynced(const fs::path& path, const std::function<void(const Put&)>& write) {
+void WriteSynced(const fs::path& path, const fs::path& replaced,
+                 const std::function<void(const Put&)>& write) {
   Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
   if (file.fd < 0) {
     throw Error("{}: cannot create: {}", path.string(), SystemMessage());
   }
+  TakeOverMode(file.fd, replaced);
   write([&](std::string_view bytes) { WriteAll(file.fd, bytes, path); });
   if (::fsync(file.fd) != 0) {
     throw Error("{}: cannot sync: {}", path.string(), SystemMessage());
@@ -49,14 +51,27 @@ void WriteSynced(const fs::path& path, const std::function<void(const Put&)>& wr
 }  // namespace
 
 std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) {
-    throw Error("{}: cannot open: {}", path.string(),
-                fs::is_directory(path) ? "it is a folder" : SystemMessage());
+  // Opened without waiting, because nobody may ever open a pipe's other end; read
+  // with waiting, because somebody has.
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  struct stat about {};
+  if (file.fd < 0 || ::fstat(file.fd, &about) != 0 || ::fcntl(file.fd, F_SETFL, 0) != 0) {
+    throw Error("{}: cannot open: {}", path.string(), SystemMessage());
   }
-  std::ostringstream content;
-  content << in.rdbuf();
-  return std::move(content).str();
+  if (S_ISDIR(about.st_mode)) throw Error("{}: cannot open: it is a folder", path.string());
+  // With room for a byte more, which shows the end.
+  std::string content(S_ISREG(about.st_mode) ? static_cast<size_t>(about.st_size) + 1 : 4096, '\0');
+  size_t filled = 0;
+  while (true) {
+    if (filled == content.size()) content.resize(2 * filled);
+    const ssize_t got = ::read(file.fd, content.data() + filled, content.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error("{}: cannot read: {}", path.string(), SystemMessage());
+    if (got == 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  content.resize(filled);
+  return content;
 }
 
 void WriteFile(const fs::path& path, std::string_view content) {
@@ -65,15 +80,12 @@ void WriteFile(const fs::path& path, std::string_view content) {
 
 void WriteFile(const fs::path& path, const std::function<void(const Put&)>& write) {
   std::error_code failed;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), failed);
-  if (failed) {
-    throw Error("{}: cannot make the folder: {}", path.parent_path().string(), failed.message());
-  }
+  MakeFolders(path.parent_path());
   // The process number keeps two writers of one path out of each other's way.
   fs::path temporary = path;
   temporary += ".part-" + std::to_string(::getpid());
   try {
-    WriteSynced(temporary, write);
+    WriteSynced(temporary, path, write);
     fs::rename(temporary, path);
   } catch (const fs::filesystem_error& error) {
     fs::remove(temporary, failed);
@@ -84,13 +96,57 @@ void WriteFile(const fs::path& path, const std::function<void(const Put&)>& writ
   }
 }
 
+void WriteAll(int descriptor, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw WriteError(path);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+Error WriteError(const fs::path& path) {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return Error(
+      "{}: cannot write: {}; {}", path.string(), SystemMessage(),
+      full ? "free some space or choose another folder" : "see whether its disk is in order");
+}
+
+int OpenPlainFile(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat about {};
+  if (fd < 0 || (::fstat(fd, &about) == 0 && S_ISREG(about.st_mode))) return fd;
+  ::close(fd);
+  throw Error("{}: not a plain file; put one in its place", path.string());
+}
+
+fs::path FolderOf(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+void SyncFolder(const fs::path& folder) {
+  Descriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (opened.fd >= 0 && ::fsync(opened.fd) == 0) return;
+  // By this a file system says that it has no way to.
+  if (opened.fd >= 0 && errno == EINVAL) return;
+  throw Error("{}: cannot sync the folder: {}", folder.string(), SystemMessage());
+}
+
+void MakeFolders(const fs::path& folder) {
+  std::error_code failed;
+  if (folder.empty() || fs::is_directory(folder, failed)) return;
+  MakeFolders(folder.parent_path());
+  fs::create_directory(folder, failed);
+  if (failed) throw Error("{}: cannot make the folder: {}", folder.string(), failed.message());
+  SyncFolder(FolderOf(folder));
+}
+
 MappedFile::MappedFile(const fs::path& path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  Descriptor file{OpenPlainFile(path)};
   struct stat about {};
   if (file.fd < 0 || ::fstat(file.fd, &about) != 0) {
     throw Error("{}: cannot open: {}", path.string(), SystemMessage());
   }
-  if (!S_ISREG(about.st_mode)) throw Error("{}: not a plain file", path.string());
   size_ = static_cast<size_t>(about.st_size);
   if (size_ == 0) return;
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);

@@ -1,8 +1,13 @@
 #include "crossilo/base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <thread>
 
 #include "crossilo/base/error.h"
 
@@ -55,6 +60,54 @@ TEST(File, AFullDiskIsNamed) {
     EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
   }
   EXPECT_FALSE(fs::exists(path));
+}
+
+// What was kept from others stays so.
+TEST(File, ANewFileHasTheOldOnesPermissions) {
+  const fs::path path = Fresh("file_test4") / "secret";
+  const auto mode = [&] { return fs::status(path).permissions(); };
+  WriteFile(path, "old");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  WriteFile(path, [&](const Put& put) {
+    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+      EXPECT_EQ(entry.status().permissions(), mode()) << "before the first byte";
+    }
+    put("new");
+  });
+  EXPECT_EQ(mode(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(ReadFile(path), "new");
+}
+
+// To wait for a pipe's other end would be to wait forever.
+TEST(File, APipeIsNoPlainFile) {
+  const fs::path folder = Fresh("file_test5"), path = folder / "pipe";
+  MakeFolders(folder);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile{path}, Error);
+  EXPECT_THROW(OpenPlainFile(path), Error);
+  EXPECT_THROW(OpenPlainFile(folder), Error);
+  EXPECT_EQ(OpenPlainFile(folder / "none"), -1);
+  EXPECT_EQ(ReadFile(path), "") << "nobody writes";
+  std::thread writer([&] { std::ofstream(path) << std::string(100000, 'x'); });
+  const int held = ::open(path.c_str(), O_RDONLY);  // returns when the other end is open
+  const std::string read = ReadFile("/dev/fd/" + std::to_string(held));
+  writer.join();
+  ::close(held);
+  EXPECT_EQ(read, std::string(100000, 'x'));
+}
+
+TEST(File, FoldersAreMadeOrNamed) {
+  const fs::path folder = Fresh("file_test6");
+  MakeFolders(folder / "a" / "b" / "");
+  MakeFolders(folder / "a" / "b");
+  EXPECT_TRUE(fs::is_directory(folder / "a" / "b"));
+  WriteFile(folder / "file", "");
+  try {
+    MakeFolders(folder / "file" / "c");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("file: cannot make the folder"));
+  }
 }
 
 TEST(File, MissingFilesAndFoldersAreNamed) {

@@ -23,7 +23,8 @@ class Contents {
   // The item fits the schema.
   void Put(Item item);
   bool Has(int64_t id) const;
-  // False where there is none.  Takes as long whatever the size.
+  // False where there is none.  Takes as long whatever the size, but for the first
+  // after Publish: that copies a bit for each item of the run.
   bool Remove(int64_t id);
   std::optional<Item> Find(int64_t id) const;
 

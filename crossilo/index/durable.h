@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -7,17 +8,21 @@
 
 namespace crossilo {
 
-// Where a file lies, "." where its path does not say.
-std::filesystem::path FolderOf(const std::filesystem::path& path);
-
-// Makes renames in a folder survive a loss of power.
-void SyncFolder(const std::filesystem::path& folder);
-
-// WriteFile, and the file is still under its name after a loss of power.
+// WriteFile, and the file is still under its name after a loss of power.  Removes
+// leftovers, so only for whoever holds the lock under which the path is written.
 void WriteDurably(const std::filesystem::path& path, const std::function<void(const Put&)>& write);
 
 // Removes what a killed WriteFile of this path left beside it.  Only for whoever
 // holds the lock under which the path is written.
 void RemoveLeftovers(const std::filesystem::path& path);
+
+// Tells a file from any other that has its name later, as long as somebody has it
+// open; zeros where no file has the name.
+struct FileNumber {
+  uint64_t device = 0, inode = 0;
+
+  bool operator==(const FileNumber&) const = default;
+};
+FileNumber FileNumberOf(const std::filesystem::path& path);
 
 }  // namespace crossilo

@@ -1,10 +1,12 @@
 #include "crossilo/index/file_format.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
 #include "crossilo/index/bytes.h"
 #include "crossilo/index/checksum.h"
 #include "crossilo/index/item_bytes.h"
@@ -156,7 +158,9 @@ FileHeader ParseHeader(std::span<const std::byte> file, const std::string& where
     const std::string_view bytes = AsText(file.first(header_bytes));
     if (Checksum(bytes.substr(16)) != header.identity) throw Error("the header is damaged");
     if (header.file_bytes != file.size()) {
-      throw Error("{} bytes of {}; it was not copied whole", file.size(), header.file_bytes);
+      throw Error(
+          "{} bytes of {}; it was not copied whole: copy it to another name, then mv it here",
+          file.size(), header.file_bytes);
     }
     ByteReader in(bytes.substr(kPrologueBytes), "the header");
     ReadSchema(in, header);
@@ -170,9 +174,11 @@ FileHeader ParseHeader(std::span<const std::byte> file, const std::string& where
 
 uint64_t IdentityOf(const std::filesystem::path& path) {
   std::string start(kPrologueBytes, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (!in || !start.starts_with(kMagic)) throw Error("{}: is no longer an index", path.string());
+  const int descriptor = OpenPlainFile(path);
+  const ssize_t got = descriptor < 0 ? -1 : ::read(descriptor, start.data(), start.size());
+  if (descriptor >= 0) ::close(descriptor);
+  if (got != std::ssize(start) || !start.starts_with(kMagic))
+    throw StaleStore("{}: is no longer an index", path.string());
   return NumberAt<uint64_t>(std::as_bytes(std::span(start)), 1);
 }
 

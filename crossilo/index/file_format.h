@@ -59,5 +59,9 @@ uint64_t IdentityOf(const std::filesystem::path& path);
 uint64_t IdTableSize(int64_t count);
 // Where in it the search for an id begins.
 uint64_t IdTableStart(int64_t id, uint64_t size);
+// Whoever means harm can choose ids that all begin at one place.  So an id is left
+// out of the table where so many places are taken, which other ids never meet, and
+// a reader who has looked at a few turns to the ids themselves, which ascend.
+inline constexpr int kMostIdTableTries = 512, kIdTableLooks = 64;
 
 }  // namespace crossilo

@@ -2,7 +2,6 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/index/bytes.h"
-#include "crossilo/index/durable.h"
 #include "crossilo/index/item_bytes.h"
 
 namespace crossilo {
@@ -35,11 +34,11 @@ FileStore::FileStore(const fs::path& path, const StoreOptions& options, bool wri
   if (writing) {
     if (!fs::exists(path)) throw Error("{}: no such index", path.string());
     lock_.emplace(LockPath(path));
+    lock_file_ = FileNumberOf(LockPath(path));
     RemoveLeftovers(path_);
     RemoveLeftovers(log_path_);
   }
   Load();
-  schema_ = base_->schema();
   if (writing) OpenLog();
   published_ = contents_->Publish();
 }
@@ -102,21 +101,25 @@ void FileStore::Load() {
           log_path_.string(), path_.string());
     }
     if (base_ != nullptr && Essence(base->schema()) != Essence(base_->schema())) {
-      throw Error("{}: holds codes of another model now; open it anew", path_.string());
+      throw StaleStore("{}: holds codes of another model now; open it anew", path_.string());
     }
     auto contents = std::make_unique<Contents>(base);
     LogPosition position;
     // An older log is in the file already: its writer was killed between the renames.
     if (log && log->base() == here) position = log->Read(log->begin(), Applier(*contents));
     base_ = std::move(base);
+    if (schemas_.empty() || schemas_.back() != base_->schema()) {
+      schema_ = &schemas_.emplace_back(base_->schema());
+    }
     contents_ = std::move(contents);
     position_ = position;
     size_ = contents_->size();
     logged_ = position_.changes;
     return;
   }
-  throw Error("{}: is newer than {}; restore both from one copy", log_path_.string(),
-              path_.string());
+  throw Error(
+      "{}: is newer than {}; restore both from one copy, each to another name and then by mv",
+      log_path_.string(), path_.string());
 }
 
 bool FileStore::Refresh() {
@@ -124,7 +127,8 @@ bool FileStore::Refresh() {
   if (lock_) return false;
   const LogBase here = BaseOf(*base_);
   const std::optional<LogReader> log = LogReader::Open(log_path_);
-  if (IdentityOf(path_) != here.identity || (log && log->base().serial > here.serial)) {
+  if (IdentityOf(path_) != here.identity || (log && log->base().serial > here.serial) ||
+      (log && log->base() == here && position_.offset != 0 && !log->Reaches(position_))) {
     Load();
   } else {
     if (!log || log->base() != here) return false;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "crossilo/index/contents.h"
+#include "crossilo/index/durable.h"
 #include "crossilo/index/generations.h"
 #include "crossilo/index/log.h"
 #include "crossilo/index/store.h"
@@ -19,6 +21,9 @@ namespace crossilo {
 std::filesystem::path LogPath(const std::filesystem::path& path);
 std::filesystem::path LockPath(const std::filesystem::path& path);
 
+// The log of a file of so many items is merged into it when it has so many changes.
+int64_t CompactAt(int64_t items);
+
 // Throws Error unless it is one that StoreOptions has.
 void CheckIndexName(const std::string& index);
 
@@ -27,7 +32,7 @@ class FileStore : public Store {
  public:
   FileStore(const std::filesystem::path& path, const StoreOptions& options, bool writing);
 
-  const Schema& schema() const override { return schema_; }
+  const Schema& schema() const override { return *schema_; }
   int64_t size() const override { return size_; }
   int64_t logged() const override { return logged_; }
   std::string index_kind(int column) const override {
@@ -71,21 +76,26 @@ class FileStore : public Store {
   LogReader::Apply Applier(Contents& contents) const;
   void OpenLog();
   void CheckWriting() const;
+  void CheckLock() const;
   void Changed();
   void Rewrite();
 
   const std::filesystem::path path_, log_path_;
   const StoreOptions options_;
-  Schema schema_;
   std::optional<WriterLock> lock_;  // held by a writer
+  FileNumber lock_file_;            // that it has locked
 
-  // Guards everything below it but published_ and the counts.
+  // Guards everything below it but schema_, published_ and the counts.
   mutable std::mutex change_;
   std::shared_ptr<const Segment> base_;
   mutable std::unique_ptr<Contents> contents_;
   LogPosition position_;  // what contents_ has of the log
   std::unique_ptr<LogWriter> log_;
   int64_t compact_at_ = 0;
+  // A rewriting may index anew and say why.  Whoever was given the schema before
+  // keeps it, so none goes.
+  std::deque<Schema> schemas_;
+  std::atomic<const Schema*> schema_ = nullptr;
 
   // Readers take the snapshot and go; a change only takes it away, and the next
   // reader makes the new one.  So nobody who searches holds up anybody.

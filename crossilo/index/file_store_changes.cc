@@ -2,7 +2,6 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/index/bytes.h"
-#include "crossilo/index/durable.h"
 #include "crossilo/index/file_store.h"
 #include "crossilo/index/item_bytes.h"
 #include "crossilo/index/segment_writer.h"
@@ -12,20 +11,41 @@
 namespace crossilo {
 namespace {
 
-// The log is merged into the file when it has so many changes, or a quarter of
-// the file's items: then adding n items one by one rewrites 5 n.
-constexpr int64_t kMostLogged = 4096;
+namespace fs = std::filesystem;
+
+// Few changes are worth no rewriting.  Many make opening slow: a million take some
+// seconds.  Between these a quarter of the file's items, so that adding n items one
+// by one rewrites 5 n.
+constexpr int64_t kFewLogged = 4096, kMostLogged = 1 << 20;
 
 }  // namespace
 
+int64_t CompactAt(int64_t items) { return std::clamp(items / 4, kFewLogged, kMostLogged); }
+
 void FileStore::OpenLog() {
+  // Whoever renamed the file may have been killed before this, and a log counts
+  // only beside its file.
+  SyncFolder(FolderOf(path_));
   const LogBase here{base_->header().serial, base_->header().identity};
   if (position_.offset == 0) {
+    const bool first = !fs::exists(log_path_);
     CreateLog(log_path_, here);
+    // It will hold items as the file does, and is for the same people.
+    std::error_code failed;
+    if (first) fs::permissions(log_path_, fs::status(path_, failed).permissions(), failed);
+    if (failed)
+      throw Error("{}: cannot set its permissions: {}", log_path_.string(), failed.message());
     position_ = LogReader::Open(log_path_)->begin();
   }
-  log_ = std::make_unique<LogWriter>(log_path_, here, position_);
-  compact_at_ = std::max(kMostLogged, base_->size() / 4);
+  log_ = std::make_unique<LogWriter>(log_path_, here, position_, [this] { CheckLock(); });
+  compact_at_ = CompactAt(base_->size());
+}
+
+void FileStore::CheckLock() const {
+  const fs::path path = LockPath(path_);
+  if (FileNumberOf(path) == lock_file_) return;
+  throw Error("{}: was removed or replaced, so others may write too; open the store anew",
+              path.string());
 }
 
 void FileStore::CheckWriting() const {
@@ -40,12 +60,12 @@ void FileStore::Changed() {
 }
 
 void FileStore::Put(const Item& item) {
-  CheckItem(schema_, item);
-  const std::string payload = EncodeItem(schema_, item);
+  CheckItem(schema(), item);
+  const std::string payload = EncodeItem(schema(), item);
   const std::lock_guard lock(change_);
   CheckWriting();
   // Decoded again, so that this object has what others will read.
-  Item stored = DecodeItem(schema_, payload);
+  Item stored = DecodeItem(schema(), payload);
   log_->Append(LogKind::kPut, payload);
   contents_->Put(std::move(stored));
   Changed();
@@ -87,6 +107,7 @@ void FileStore::Compact() {
 
 // Everything is committed.
 void FileStore::Rewrite() {
+  CheckLock();
   const SnapshotPtr now = contents_->Publish();
   Publish(now);
   SegmentWriter writer(base_->schema(), FolderOf(path_));
@@ -99,7 +120,6 @@ void FileStore::Rewrite() {
   WriteFile(path_, [&](const crossilo::Put& put) { writer.Write(header, put); });
   // From here on the old log is of the past.
   log_.reset();
-  SyncFolder(FolderOf(path_));
   Load();
   OpenLog();
   Publish(contents_->Publish());

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "crossilo/base/error.h"
 #include "crossilo/index/bytes.h"
@@ -24,24 +25,41 @@ void CreateLog(const std::filesystem::path& path, const LogBase& base) {
 }
 
 LogWriter::LogWriter(const std::filesystem::path& path, const LogBase& base,
-                     const LogPosition& position)
-    : path_(path), base_(base), committed_(position), end_(position) {
+                     const LogPosition& position, Guard guard)
+    : path_(path), guard_(std::move(guard)), base_(base), committed_(position), end_(position) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor_ < 0) throw Error("{}: cannot open: {}", path.string(), SystemMessage());
-  if (::ftruncate(descriptor_, static_cast<off_t>(position.offset)) != 0) {
+  // The last commit may be of a writer that was killed before it was synced, and
+  // the next one may be begun only behind one that is.
+  if (!CutOff() || ::fdatasync(descriptor_) != 0) {
     const std::string reason = SystemMessage();
     ::close(descriptor_);
-    throw Error("{}: cannot cut off what was not committed: {}", path.string(), reason);
+    throw Error("{}: cannot cut off what was not committed, or sync what was: {}", path.string(),
+                reason);
   }
 }
 
 LogWriter::~LogWriter() {
   // Only tidiness: the next writer would do it.
-  if (end_.offset != committed_.offset && !failed_) {
-    [[maybe_unused]] const int ignored =
-        ::ftruncate(descriptor_, static_cast<off_t>(committed_.offset));
-  }
+  if (end_.offset != committed_.offset && MayWrite()) CutOff();
   ::close(descriptor_);
+}
+
+bool LogWriter::MayWrite() const {
+  try {
+    guard_();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool LogWriter::CutOff() {
+  return ::ftruncate(descriptor_, static_cast<off_t>(committed_.offset)) == 0;
+}
+
+void LogWriter::CheckDisk() const {
+  if (failed_) throw Error("{}: the disk failed before; open the store anew", path_.string());
 }
 
 void LogWriter::AppendRecord(LogKind kind, std::string_view payload) {
@@ -52,6 +70,7 @@ void LogWriter::AppendRecord(LogKind kind, std::string_view payload) {
 }
 
 void LogWriter::Append(LogKind kind, std::string_view payload) {
+  CheckDisk();
   if (payload.size() > kMostPayload) {
     throw Error("{}: a change of {} bytes; at most {}", path_.string(), payload.size(),
                 kMostPayload);
@@ -62,6 +81,7 @@ void LogWriter::Append(LogKind kind, std::string_view payload) {
 }
 
 void LogWriter::WriteBuffer() {
+  guard_();
   // At its place whatever an earlier try has left there.
   const uint64_t start = end_.offset - buffer_.size();
   size_t done = 0;
@@ -69,16 +89,14 @@ void LogWriter::WriteBuffer() {
     const ssize_t written = ::pwrite(descriptor_, buffer_.data() + done, buffer_.size() - done,
                                      static_cast<off_t>(start + done));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      throw Error("{}: cannot write: {}; free some space", path_.string(), SystemMessage());
-    }
+    if (written < 0) throw WriteError(path_);
     done += static_cast<size_t>(written);
   }
   buffer_.clear();
 }
 
 void LogWriter::Commit() {
-  if (failed_) throw Error("{}: the disk failed before; open the store anew", path_.string());
+  CheckDisk();
   if (pending() == 0) return;
   const LogPosition before = end_;
   const size_t buffered = buffer_.size();
@@ -91,11 +109,22 @@ void LogWriter::Commit() {
     end_ = before;
     throw;
   }
-  if (::fdatasync(descriptor_) != 0) {
-    failed_ = true;
-    throw Error("{}: cannot sync: {}; open the store anew", path_.string(), SystemMessage());
-  }
+  Sync();
   committed_ = end_;
+}
+
+void LogWriter::Sync() {
+  if (::fdatasync(descriptor_) == 0) return;
+  const std::string reason = SystemMessage();
+  failed_ = true;
+  // The system may take the pages for written now.  To whoever reads them there
+  // they are a commit; on the disk there may be a hole.
+  const bool cut = CutOff();
+  throw Error(
+      "{}: cannot sync: {}; nothing was committed; see whether the disk is in order{}, "
+      "then open the store anew",
+      path_.string(), reason,
+      cut ? "" : fmt::format(", cut the file off at byte {}", committed_.offset));
 }
 
 }  // namespace crossilo

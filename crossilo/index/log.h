@@ -46,6 +46,9 @@ class LogReader {
 
   const LogBase& base() const { return base_; }
   LogPosition begin() const;
+  // Whether a position that Read returned once is still one of this log: a commit
+  // that the disk refused is cut off again, and who read it begins anew.
+  bool Reaches(const LogPosition& position) const;
 
   using Apply = std::function<void(LogKind, std::string_view payload)>;
   // Calls `apply` for every change from there to the last whole commit, and
@@ -70,8 +73,14 @@ class LogReader {
 // One at a time: whoever holds the store's lock.
 class LogWriter {
  public:
-  // Goes on at `position`, behind which everything is cut off.
-  LogWriter(const std::filesystem::path& path, const LogBase& base, const LogPosition& position);
+  // Called before anything is written; throws Error where that is forbidden.
+  using Guard = std::function<void()>;
+
+  // Goes on at `position`, behind which everything is cut off.  What is before it
+  // is on the disk once this returns, whoever wrote it.
+  LogWriter(
+      const std::filesystem::path& path, const LogBase& base, const LogPosition& position,
+      Guard guard = [] {});
   // Cuts off what was not committed.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
@@ -80,7 +89,8 @@ class LogWriter {
   // Throws Error, with nothing appended, where the disk is full.
   void Append(LogKind kind, std::string_view payload);
   // Returns once everything appended is on the disk.  Throws Error where it is
-  // not; it may be tried again unless the disk itself failed.
+  // not; it may be tried again unless the disk itself failed.  Then nothing of it
+  // counts, and this object takes no more changes.
   void Commit();
 
   // Behind the last commit.
@@ -88,15 +98,21 @@ class LogWriter {
   int64_t pending() const { return end_.changes - committed_.changes; }
 
  private:
+  void CheckDisk() const;
+  bool MayWrite() const;
   void AppendRecord(LogKind kind, std::string_view payload);
   void WriteBuffer();
+  void Sync();
+  // What was not committed; false where that fails.
+  bool CutOff();
 
   std::filesystem::path path_;
+  Guard guard_;
   int descriptor_ = -1;
   LogBase base_;
   LogPosition committed_, end_;  // end_: behind what was appended
   std::string buffer_;           // ends at end_, not yet written
-  bool failed_ = false;          // the disk did not confirm; what is on it is unknown
+  bool failed_ = false;          // the disk did not confirm
 };
 
 }  // namespace crossilo

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
 #include "crossilo/index/bytes.h"
 #include "crossilo/index/checksum.h"
 #include "crossilo/index/log_record.h"
@@ -81,7 +81,7 @@ std::optional<Record> RecordAt(Window& window, const LogPosition& at) {
 }  // namespace
 
 std::optional<LogReader> LogReader::Open(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = OpenPlainFile(path);
   if (descriptor < 0 && errno == ENOENT) return {};
   if (descriptor < 0) throw Error("{}: cannot open: {}", path.string(), SystemMessage());
   return LogReader(path, descriptor);
@@ -111,6 +111,14 @@ LogReader::LogReader(LogReader&& other) noexcept
       seed_(other.seed_) {}
 
 LogPosition LogReader::begin() const { return {.offset = kLogHeader, .chain = seed_}; }
+
+bool LogReader::Reaches(const LogPosition& position) const {
+  // The header ends with its checksum, a commit begins with it.
+  const uint64_t back = position.commits == 0 ? 8 : RecordBytes(kCommitPayload);
+  Window window(descriptor_, path_.string());
+  const std::string_view bytes = window.At(position.offset - back, 8);
+  return bytes.size() == 8 && ByteReader(bytes, "a log").U64() == position.chain;
+}
 
 LogPosition LogReader::Scan(LogPosition at, std::optional<uint64_t> end, const Apply& apply,
                             uint64_t* stopped) const {

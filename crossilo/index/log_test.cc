@@ -89,6 +89,13 @@ TEST(Log, BytesAreAsDocumented) {
   EXPECT_EQ(bytes.size(), 104u);
 }
 
+TEST(Log, WhatAKilledWriterLeftGoes) {
+  const fs::path path = Fresh("left");
+  Overwrite(path.string() + ".part-999", "a ha");
+  CreateLog(path, kBase);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1);
+}
+
 TEST(Log, OnlyWholeCommitsCount) {
   const fs::path path = ThreeCommits("whole");
   const std::string bytes = ReadFile(path);
@@ -178,6 +185,22 @@ TEST(Log, AReaderGoesOnWhereItWas) {
   EXPECT_EQ(seen.size(), 2u);
   EXPECT_EQ(at.changes, 6);
   EXPECT_THROW(writer->Append(LogKind::kPut, std::string(kMostPayload + 1, 'x')), Error);
+}
+
+// As after a commit that the disk refused: it is cut off, and another takes its place.
+TEST(Log, AReaderSeesThatItsCommitWasCutOff) {
+  const fs::path path = ThreeCommits("cut");
+  const auto reader = LogReader::Open(path);
+  const LogPosition end = ReadAll(path).end;
+  EXPECT_TRUE(reader->Reaches(end));
+  EXPECT_TRUE(reader->Reaches(reader->begin()));
+  fs::resize_file(path, 176);
+  EXPECT_FALSE(reader->Reaches(end));
+  const auto writer = WriterOf(path);
+  writer->Append(LogKind::kPut, "FOUR");
+  writer->Commit();
+  EXPECT_FALSE(reader->Reaches(end)) << "as long, but another";
+  EXPECT_TRUE(reader->Reaches(writer->position()));
 }
 
 // A limit on the size of files stands for a full disk.

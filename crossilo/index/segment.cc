@@ -78,13 +78,25 @@ std::optional<uint32_t> Segment::SlotOf(int64_t id) const {
   }
   const uint64_t entries = IdTableSize(size());
   uint64_t at = IdTableStart(id, entries);
-  for (uint64_t tries = 0; tries < entries; ++tries) {
+  for (int looks = 0; looks < kIdTableLooks; ++looks) {
     const auto slot = NumberAt<uint32_t>(id_table_, at);
     if (slot >= size()) return {};
     if (NumberAt<int64_t>(ids_, slot) == id) return slot;
     at = at + 1 < entries ? at + 1 : 0;
   }
-  return {};
+  return SlotByHalving(id);
+}
+
+std::optional<uint32_t> Segment::SlotByHalving(int64_t id) const {
+  int64_t first = 0, count = size();
+  while (count > 0) {
+    const int64_t half = count / 2;
+    const bool below = NumberAt<int64_t>(ids_, first + half) < id;
+    first += below ? half + 1 : 0;
+    count = below ? count - half - 1 : half;
+  }
+  if (first == size() || NumberAt<int64_t>(ids_, first) != id) return {};
+  return static_cast<uint32_t>(first);
 }
 
 std::string_view Segment::TextAt(std::span<const std::byte> ends, std::span<const std::byte> texts,
@@ -131,8 +143,10 @@ void Segment::Verify() const {
     }
     end = section.offset + section.length;
     if (Checksum(AsText(bytes_.subspan(section.offset, section.length))) != section.checksum) {
-      throw Error("{}: section '{}' is damaged; restore the file from a copy, or build it again",
-                  where_, section.name);
+      throw Error(
+          "{}: section '{}' is damaged; restore the file from a copy (to another name, then mv), "
+          "or build it again",
+          where_, section.name);
     }
   }
   for (int64_t slot = 1; slot < size() && !ids_.empty(); ++slot) {

@@ -63,6 +63,8 @@ class Segment {
     std::shared_ptr<const Bitmap> present;
   };
 
+  // Where the id table does not say.
+  std::optional<uint32_t> SlotByHalving(int64_t id) const;
   void Open();
   void OpenColumn(uint32_t number);
   // The section's bytes; empty where there is none.  Throws Error unless it has

@@ -32,8 +32,11 @@ void SegmentWriter::BuildIdTable() {
   id_table_.assign(IdTableSize(count_), ~uint32_t{0});
   for (int64_t slot = 0; slot < count_; ++slot) {
     uint64_t at = IdTableStart(NumberAt<int64_t>(ids_.bytes(), slot), id_table_.size());
-    while (id_table_[at] != ~uint32_t{0}) at = at + 1 < id_table_.size() ? at + 1 : 0;
-    id_table_[at] = static_cast<uint32_t>(slot);
+    int tries = 0;
+    while (id_table_[at] != ~uint32_t{0} && ++tries < kMostIdTableTries) {
+      at = at + 1 < id_table_.size() ? at + 1 : 0;
+    }
+    if (tries < kMostIdTableTries) id_table_[at] = static_cast<uint32_t>(slot);
   }
 }
 

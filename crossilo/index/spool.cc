@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "crossilo/base/error.h"
+#include "crossilo/base/file.h"
 
 namespace crossilo {
 namespace {
@@ -57,15 +58,8 @@ void Spool::Append(std::string_view bytes) {
 
 void Spool::Spill() {
   if (descriptor_ < 0) descriptor_ = OpenNameless(folder_);
-  std::string_view left = buffer_;
-  while (!left.empty()) {
-    const ssize_t written = ::write(descriptor_, left.data(), left.size());
-    if (written < 0) {
-      throw Error("{}: cannot write: {}; free some space", folder_.string(), SystemMessage());
-    }
-    left.remove_prefix(static_cast<size_t>(written));
-    written_ += static_cast<uint64_t>(written);
-  }
+  WriteAll(descriptor_, buffer_, folder_);
+  written_ += buffer_.size();
   buffer_.clear();
 }
 

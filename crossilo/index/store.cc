@@ -14,6 +14,7 @@ void Store::Create(const fs::path& path, const Schema& schema, int64_t count,
                    const std::function<Item(int64_t)>& item, const StoreOptions& options) {
   CheckIndexName(options.index);
   CheckSchema(schema);
+  MakeFolders(FolderOf(path));
   const WriterLock lock(LockPath(path));
   if (fs::exists(path)) throw Error("{}: is there already; remove it first", path.string());
   RemoveLeftovers(path);

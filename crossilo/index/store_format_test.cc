@@ -5,6 +5,7 @@
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/index/checksum.h"
+#include "crossilo/index/file_format.h"
 #include "crossilo/index/store_test_items.h"
 
 namespace crossilo {
@@ -108,6 +109,75 @@ TEST(StoreFormat, ConsecutiveIdsTakeNoSpace) {
   EXPECT_EQ(store->Find(9)->codes[0], Code16(9));
   EXPECT_FALSE(store->Find(10));
   EXPECT_FALSE(store->Find(-1));
+}
+
+// An id whose search in a table of any size begins at `hash` of 2^64: what
+// IdTableStart does, undone step by step.
+uint64_t IdOfHash(uint64_t hash) {
+  const auto unmix = [](uint64_t mixed, int shift) {
+    uint64_t value = mixed;
+    for (int known = shift; known < 64; known += shift) value = mixed ^ value >> shift;
+    return value;
+  };
+  // Newton: each step doubles the bits that are right, and 3 of an odd number's are.
+  const auto divide = [](uint64_t product, uint64_t odd) {
+    uint64_t inverse = odd;
+    for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;
+    return product * inverse;
+  };
+  hash = divide(unmix(hash, 31), 0x94D049BB133111EB);
+  return unmix(divide(unmix(hash, 27), 0xBF58476D1CE4E5B9), 30);
+}
+
+// Ids that all begin at the table's first place would take n * n / 2 steps.
+TEST(StoreFormat, IdsThatWereChosenToCollideAreFound) {
+  std::vector<int64_t> ids;
+  for (uint64_t hash = 0; ids.size() < 3001; ++hash) {
+    const uint64_t id = IdOfHash(hash);
+    if (id < 1'000'000'000'000'000'000) ids.push_back(static_cast<int64_t>(id));
+  }
+  ASSERT_EQ(IdTableStart(ids[3000], 4501), 0u);
+  const fs::path path = FreshFolder("collide") / "items.cxi";
+  Store::Create(path, OneColumn(), 3000, [&](int64_t i) {
+    return Item{.id = ids[i], .codes = {Code16(static_cast<int>(i))}};
+  });
+  const auto store = Store::Open(path);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(store->Find(ids[i])->codes[0], Code16(i)) << i;
+  EXPECT_FALSE(store->Find(ids[3000]));
+  const std::string file = ReadFile(path);
+  const FileHeader header = ParseHeader(std::as_bytes(std::span(file)), "it");
+  int taken = 0;
+  for (int at = 0; at < 4501; ++at) {
+    taken += At<uint32_t>(file, header.Find("idtable")->offset + 4 * at) != ~uint32_t{0};
+  }
+  EXPECT_EQ(taken, kMostIdTableTries);
+}
+
+// Ids that nobody chose are in the table all, as its other readers want them.
+TEST(StoreFormat, OtherIdsAreAllInTheTable) {
+  const fs::path path = FreshFolder("table") / "items.cxi";
+  Random random(3, {}, "ids");
+  Store::Create(path, OneColumn(), 100000, [&](int64_t) {
+    return Item{.id = static_cast<int64_t>(random.Bits() >> 2), .codes = {{}}};
+  });
+  std::string file = ReadFile(path);
+  const Section table = *ParseHeader(std::as_bytes(std::span(file)), "it").Find("idtable");
+  int taken = 0;
+  for (uint64_t at = 0; at < table.length; at += 4) {
+    taken += At<uint32_t>(file, table.offset + at) != ~uint32_t{0};
+  }
+  EXPECT_EQ(taken, 100000);
+  // A table that is full of nonsense takes no longer than a whole one.
+  std::vector<Item> some;
+  Store::Open(path)->ForEach([&](const Item& item) {
+    some.push_back(item);
+    return some.size() < 100;
+  });
+  file.replace(table.offset, table.length, table.length, '\0');
+  Overwrite(path, file);
+  const auto store = Store::Open(path);
+  for (const Item& item : some) EXPECT_TRUE(store->Find(item.id) == item);
+  EXPECT_FALSE(store->Find(some[5].id + 1));
 }
 
 TEST(StoreFormat, VectorsAreRoundedToHalves) {

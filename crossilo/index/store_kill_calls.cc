@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
@@ -58,7 +59,8 @@ int fsync(int fd) {
 }
 int fdatasync(int) {
   if (crossilo::Called(" fdatasync")) crossilo::Die();
-  return 0;
+  errno = EIO;
+  return crossilo::killable_calls.sync_fails ? -1 : 0;
 }
 int rename(const char* from, const char* to) noexcept {
   const bool dies = crossilo::Called(" rename");

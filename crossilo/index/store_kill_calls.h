@@ -11,6 +11,7 @@ struct KillableCalls {
   int64_t left = -1;            // until the process dies; negative: it does not
   bool in_the_middle = false;   // of the last one, half done, instead of before it
   std::string* seen = nullptr;  // what was called, in words
+  bool sync_fails = false;      // of what a log has
 };
 extern KillableCalls killable_calls;
 

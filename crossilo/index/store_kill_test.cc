@@ -3,6 +3,7 @@
 // Children die before the n-th call that writes, or in the middle of it, or when
 // the parent kills them.
 
+#include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@ namespace crossilo {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 // Shared with the children.
 struct Progress {
@@ -222,15 +224,50 @@ TEST(StoreKill, EverythingIsSyncedBeforeItCounts) {
   };
   std::unique_ptr<Store> store;
   EXPECT_EQ(calls_of([&] { store = Store::OpenForWriting(path, kOptions); }),
-            " write fsync rename syncfolder ftruncate");
+            " syncfolder write fsync rename syncfolder ftruncate fdatasync");
   EXPECT_EQ(calls_of([&] { store->Put(RandomItem(schema, 1, random)); }), "");
   EXPECT_EQ(calls_of([&] { store->Commit(); }), " pwrite fdatasync");
   EXPECT_EQ(calls_of([&] { store->Commit(); }), "") << "nothing to commit";
   // The file first, then its log.
   EXPECT_EQ(calls_of([&] { store->Compact(); }),
-            " write fsync rename syncfolder write fsync rename syncfolder ftruncate");
+            " write fsync rename syncfolder write fsync rename syncfolder ftruncate fdatasync");
   EXPECT_EQ(calls_of([&] { CreateStore(path.string() + "2", schema, {}, kOptions); }),
             " write fsync rename syncfolder");
+  // The last commit may be another's, who was killed before it was synced.
+  store.reset();
+  EXPECT_EQ(calls_of([&] { store = Store::OpenForWriting(path, kOptions); }),
+            " syncfolder ftruncate fdatasync");
+  // New folders are synced to be there.
+  const fs::path deep = path.parent_path() / "new" / "folder" / "items.cxi";
+  EXPECT_EQ(calls_of([&] { CreateStore(deep, schema, {}, kOptions); }),
+            " syncfolder write fsync rename syncfolder");
+}
+
+// After a sync that failed the system may hold pages for written that are not, so
+// nobody must take them for a commit and go on behind it.
+TEST(StoreKill, ACommitThatTheDiskRefusedIsNone) {
+  const fs::path path = NewStore("refused", OneColumn(), ThreeItems());
+  auto store = Store::OpenForWriting(path, kOptions);
+  const auto reader = Store::Open(path, kOptions);
+  const auto put = [&](int64_t id) { store->Put({.id = id, .codes = {Code16(1)}}); };
+  put(20);
+  store->Commit();
+  put(21);
+  killable_calls.sync_fails = true;
+  EXPECT_THAT(WhyNot([&] { store->Commit(); }), HasSubstr("nothing was committed"));
+  EXPECT_THAT(WhyNot([&] { store->Commit(); }), HasSubstr("open the store anew"));
+  EXPECT_THAT(WhyNot([&] { put(22); }), HasSubstr("open the store anew"));
+  EXPECT_EQ(Store::Open(path, kOptions)->size(), 4);
+  store.reset();
+  EXPECT_THROW(Store::OpenForWriting(path, kOptions), Error) << "nor is anything begun";
+  killable_calls.sync_fails = false;
+  store = Store::OpenForWriting(path, kOptions);
+  EXPECT_EQ(store->size(), 4);
+  put(23);
+  store->Commit();
+  reader->Refresh();
+  EXPECT_EQ(reader->size(), 5);
+  EXPECT_FALSE(reader->Find(21));
 }
 
 // Reads on while another process writes and is killed in the end: commits are

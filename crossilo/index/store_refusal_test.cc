@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <limits>
 
@@ -67,6 +68,39 @@ TEST(StoreRefusal, OneWriterAtATime) {
   Store::OpenForWriting(path);
 }
 
+// Who removes the lock lets a second writer in; the first must not undo what that
+// one has confirmed.
+TEST(StoreRefusal, AWriterWithoutItsLock) {
+  const fs::path path = FreshFolder("unlocked") / "items.cxi";
+  CreateStore(path, OneColumn(), ThreeItems());
+  auto first = Store::OpenForWriting(path);
+  first->Remove(7);
+  fs::remove(path.string() + ".lock");
+  const auto second = Store::OpenForWriting(path);
+  for (int64_t id : {20, 21, 22}) {
+    second->Put({.id = id, .codes = {Code16(1)}});
+    second->Commit();
+  }
+  EXPECT_THAT(WhyNot([&] { first->Commit(); }), HasSubstr("lock: was removed or replaced"));
+  EXPECT_THAT(WhyNot([&] { first->Compact(); }), HasSubstr("lock: was removed or replaced"));
+  const Item large{.id = 30, .facts = std::string(2u << 20, 'x'), .codes = {{}}};
+  first->Put(large);
+  EXPECT_THAT(WhyNot([&] { first->Put(large); }), HasSubstr("lock: was removed or replaced"));
+  first.reset();
+  EXPECT_EQ(Store::Open(path)->size(), 6);
+}
+
+TEST(StoreRefusal, APipeInPlaceOfALog) {
+  const fs::path path = FreshFolder("pipe") / "items.cxi";
+  CreateStore(path, OneColumn(), ThreeItems());
+  const auto reader = Store::Open(path);
+  ASSERT_EQ(::mkfifo((path.string() + ".log").c_str(), 0600), 0);
+  EXPECT_THAT(WhyNot([&] { Store::Open(path); }), HasSubstr("log: not a plain file"));
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(WhyNot([&] { reader->Refresh(); }), HasSubstr("not a plain file"));
+}
+
 TEST(StoreRefusal, StaleAndForeignLogs) {
   const fs::path folder = FreshFolder("stale"), path = folder / "items.cxi";
   const fs::path log = folder / "items.cxi.log";
@@ -101,6 +135,28 @@ TEST(StoreRefusal, StaleAndForeignLogs) {
   CreateStore(path, OneColumn(), {});
   WriteFile(log, old_log);
   EXPECT_THAT(WhyNot([&] { Store::Open(path); }), HasSubstr("log of another file"));
+}
+
+// As after a commit that a reader saw before the disk refused it.
+TEST(StoreRefusal, AReaderFollowsALogThatWasCutOff) {
+  const fs::path path = FreshFolder("cut") / "items.cxi", log = path.string() + ".log";
+  CreateStore(path, OneColumn(), ThreeItems());
+  auto writer = Store::OpenForWriting(path);
+  writer->Remove(5);
+  writer->Commit();
+  const auto confirmed = fs::file_size(log);
+  writer->Remove(7);
+  writer->Commit();
+  const auto reader = Store::Open(path);
+  EXPECT_EQ(reader->size(), 1);
+  writer.reset();
+  fs::resize_file(log, confirmed);
+  EXPECT_TRUE(reader->Refresh());
+  EXPECT_EQ(reader->size(), 2);
+  EXPECT_FALSE(reader->Refresh());
+  Store::OpenForWriting(path)->Compact();
+  EXPECT_TRUE(reader->Refresh());
+  EXPECT_EQ(reader->Find(7)->silo, "north");
 }
 
 TEST(StoreRefusal, AReaderFollowsARewrittenFileButNotAnotherModels) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "crossilo/index/file_store.h"
 #include "crossilo/index/store_test_model.h"
 
 namespace crossilo {
@@ -9,6 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 
 TEST(Store, ThreeItemsByHand) {
@@ -138,6 +140,41 @@ TEST(Store, ALongLogIsMergedByItself) {
   EXPECT_EQ(reader->Find(2997)->codes[0], Code16(999));
   EXPECT_LT(fs::file_size(path.string() + ".log"), 4096u * 80);
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 3);
+}
+
+// 4096 at least, a quarter of the items, a million at most.
+TEST(Store, HowLongALogMayBe) {
+  EXPECT_EQ(CompactAt(0), 4096);
+  EXPECT_EQ(CompactAt(16384), 4096);
+  EXPECT_EQ(CompactAt(100000), 25000);
+  EXPECT_EQ(CompactAt(100'000'000), 1 << 20);
+}
+
+TEST(Store, TheReasonOfItsIndexIsOfNow) {
+  const fs::path path = FreshFolder("reason") / "items.cxi";
+  CreateStore(path, OneColumn(), ThreeItems());
+  const auto writer = Store::OpenForWriting(path), reader = Store::Open(path);
+  const Schema& before = reader->schema();
+  EXPECT_THAT(before.choice, HasSubstr("a scan of 3 codes"));
+  writer->Put({.id = 1, .codes = {Code16(1)}});
+  writer->Compact();
+  EXPECT_THAT(writer->schema().choice, HasSubstr("a scan of 4 codes"));
+  EXPECT_TRUE(reader->Refresh());
+  EXPECT_THAT(reader->schema().choice, HasSubstr("a scan of 4 codes"));
+  EXPECT_THAT(before.choice, HasSubstr("a scan of 3 codes"));
+}
+
+TEST(Store, WhatWasKeptFromOthersStaysSo) {
+  const fs::path path = FreshFolder("private") / "items.cxi";
+  CreateStore(path, OneColumn(), ThreeItems());
+  const fs::perms mine = fs::perms::owner_read | fs::perms::owner_write;
+  fs::permissions(path, mine);
+  const auto store = Store::OpenForWriting(path);
+  EXPECT_EQ(fs::status(path.string() + ".log").permissions(), mine);
+  store->Put({.id = 1, .codes = {Code16(1)}});
+  store->Compact();
+  EXPECT_EQ(fs::status(path).permissions(), mine);
+  EXPECT_EQ(fs::status(path.string() + ".log").permissions(), mine);
 }
 
 TEST(Store, TheIndexThatWasAskedForIsKept) {
