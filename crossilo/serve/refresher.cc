@@ -52,14 +52,22 @@ std::shared_ptr<Site> Refresher::site() const {
   return site_;
 }
 
+void Refresher::Serve(std::shared_ptr<Site> next) {
+  const std::lock_guard lock(site_mutex_);
+  site_.swap(next);
+}
+
 void Refresher::Look() {
-  std::shared_ptr<Site> now = site();
-  if (current_ && current_() != now->generation()) {
-    now = Opened(open_);
-    const std::lock_guard lock(site_mutex_);
-    site_.swap(now);
-  } else {
+  const std::shared_ptr<Site> now = site();
+  const int current = current_ ? current_() : now ? now->generation() : 0;
+  if (!now || current != now->generation()) return Serve(Opened(open_));
+  try {
     now->store().Refresh();
+  } catch (const StaleStore&) {
+    // Perhaps a whole one.  Else nobody must read on what was mapped: bytes that
+    // were cut off end the process.
+    Serve(nullptr);
+    Serve(Opened(open_));
   }
 }
 

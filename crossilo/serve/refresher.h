@@ -17,17 +17,20 @@ class Refresher {
  public:
   // Opens the collection; throws what `open` throws.  Then, every `seconds`,
   // takes in what was added and opens a new generation where `current` (which
-  // may be empty) names another.  `warn` hears of a failure once.
+  // may be empty) names another, or where the file was replaced by another one.
+  // `warn` hears of a failure once.
   Refresher(OpenSite open, std::function<int()> current, double seconds,
             std::function<void(const std::string&)> warn);
   ~Refresher();
 
-  // Whoever holds the pointer may finish with it, whatever is opened since.
+  // Whoever holds the pointer may finish with it, whatever is opened since.  Null
+  // while the collection's file is none.
   std::shared_ptr<Site> site() const;
 
  private:
   void Run(double seconds);
   void Look();
+  void Serve(std::shared_ptr<Site> next);
 
   OpenSite open_;
   std::function<int()> current_;

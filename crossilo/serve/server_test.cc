@@ -82,6 +82,7 @@ TEST(Server, AsksForTheTokenBeforeTheBody) {
   EXPECT_EQ(client.Get("/api/info").status, 401);
   EXPECT_EQ(client.Get("/api/info", "Authorization: Bearer wrong\r\n").status, 401);
   EXPECT_EQ(client.Get("/api/info", "Authorization: Bearer secret\r\n").status, 200);
+  EXPECT_EQ(client.Get("/api/info", "Authorization: bEARER secret\r\n").status, 200);
   EXPECT_EQ(client.Get("/").status, 200);
   client.Send(
       "POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
@@ -246,6 +247,34 @@ TEST(Server, AGenerationThatDoesNotOpenLeavesTheOldOne) {
   EXPECT_EQ(Json::parse(client.Get("/healthz").body).at("generation"), 1);
   server.Stop();
   EXPECT_EQ(server.warnings(), "generation 2 is damaged\n");  // once
+}
+
+// The file is written over in place, then put back.
+TEST(Server, AFileThatIsNoneIsNotReadOn) {
+  std::atomic<bool> damaged = false;
+  const auto open = [&]() -> std::shared_ptr<Site> {
+    if (damaged) throw Error("five.cxi: is cut off");
+    auto store = std::make_unique<MemoryStore>(SchemaOf(), FiveItems());
+    store->OnRefresh([&](auto&) {
+      if (damaged) throw StaleStore("five.cxi: is no longer an index");
+    });
+    return std::make_shared<Site>("five", 1, std::move(store), std::make_unique<HexCoder>(),
+                                  std::vector<std::filesystem::path>());
+  };
+  TestServer server(open, {.refresh_seconds = 0.005, .current = [] { return 1; }});
+  TestClient client(server.port());
+  const auto becomes = [&](int status) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (client.Get("/api/search?words=0").status != status) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(becomes(200));
+  damaged = true;
+  EXPECT_TRUE(becomes(503));
+  damaged = false;
+  EXPECT_TRUE(becomes(200));
 }
 
 TEST(Server, StopLetsTheRequestUnderWayEnd) {
