@@ -27,6 +27,21 @@ std::string Literal(const toml::node& node) {
   return out.str();
 }
 
+// The library writes lines between ''', so quotes among them would end the text,
+// and a line end that begins it would not be read back: those are escaped.
+std::string Literal(const std::string& text) {
+  const bool lines = text.find('\n') != std::string::npos;
+  const bool escape = text.starts_with('\n') || (lines && text.find('\'') != std::string::npos);
+  const toml::value<std::string> value(text);
+  std::ostringstream out;
+  if (escape) {
+    out << toml::toml_formatter(value, toml::format_flags::allow_unicode_strings);
+  } else {
+    out << value;
+  }
+  return out.str();
+}
+
 template <typename T>
 std::string Literal(const T& value) {
   std::ostringstream out;

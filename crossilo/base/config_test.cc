@@ -84,5 +84,15 @@ TEST(Config, ResolvedReadsBackToTheSameBytes) {
             "\n[model]\n# the base model\nbase = 'dcmh'\n# the rate\nlr = 1e-07\n");
 }
 
+TEST(Config, AnyTextReadsBack) {
+  for (const std::string text : {"it's", "'''", "a\n'''b\n", "a'\nb'", "\nfirst",
+                                 "q\"\"\"u\\o\n'''", "\x1b[31m\n", "\u5fae\u7b11\n'", ""}) {
+    const Config written;
+    written.Text("key", text, "any text");
+    const Config read = Config::Parse(written.Resolved(), "x.toml");
+    EXPECT_EQ(read.Text("key", "none", "any text"), text) << written.Resolved();
+  }
+}
+
 }  // namespace
 }  // namespace crossilo

@@ -8,6 +8,8 @@
 #include "crossilo/base/lines.h"
 #include "crossilo/cli/query_coder.h"
 #include "crossilo/cli/results.h"
+#include "crossilo/data/utf8.h"
+#include "crossilo/index/durable.h"
 #include "crossilo/index/generations.h"
 #include "crossilo/models/encode.h"
 
@@ -19,6 +21,8 @@ namespace fs = std::filesystem;
 constexpr int64_t kBlock = 2048;
 constexpr const char* kSourcesHelp =
     "the dataset folders its items came from, one a line, each after the id of its first row";
+constexpr const char* kRowsHelp =
+    "for each source how many ids, from its first row's on, are set aside for its rows";
 
 Source ParseSource(const std::string& line, const fs::path& generation) {
   Source source;
@@ -30,6 +34,16 @@ Source ParseSource(const std::string& line, const fs::path& generation) {
   }
   source.path.assign(after + 1, end);
   return source;
+}
+
+// Every key is always written, so one that is missing was lost.
+void CheckWhole(const Config& config, const fs::path& file) {
+  std::vector<std::string> keys = {"format", "name", "sources", "silo_column", "level", "vectors"};
+  if (config.Int("format", 2, "version of this description", 1, 2) == 2) keys.emplace_back("rows");
+  for (const std::string& key : keys) {
+    if (config.Has(key)) continue;
+    throw Error("{}: has no '{}', so it is damaged; restore it from a copy", file.string(), key);
+  }
 }
 
 // The names of the classes whose bit is set.
@@ -52,13 +66,19 @@ std::vector<std::string> ClassesOf(const Dataset& dataset, const std::string& le
 
 CollectionSettings ReadCollectionSettings(const fs::path& generation) {
   const Config config = Config::Load(generation / "collection.toml");
+  CheckWhole(config, generation / "collection.toml");
   CollectionSettings settings;
-  config.Int("format", 1, "version of this description", 1, 1);
   settings.name = config.Text("name", "", "what it is called");
   for (const std::string& line : SplitLines(config.Text("sources", "", kSourcesHelp))) {
     if (line.empty()) continue;
     settings.sources.push_back(ParseSource(line, generation));
   }
+  const std::vector<int64_t> rows = config.Ints("rows", {}, kRowsHelp);
+  if (!rows.empty() && rows.size() != settings.sources.size()) {
+    throw Error("{}: {} sources but {} in 'rows'; restore it from a copy",
+                (generation / "collection.toml").string(), settings.sources.size(), rows.size());
+  }
+  for (size_t s = 0; s < rows.size(); ++s) settings.sources[s].rows = rows[s];
   settings.silo_column = config.Text("silo_column", "", "the column that names an item's silo");
   settings.level = config.Text("level", "", "the labels that classes are named by");
   settings.vectors = config.Choice("vectors", "relaxed", {"relaxed", "features", "none"},
@@ -72,17 +92,34 @@ void WriteCollectionSettings(const fs::path& generation, const CollectionSetting
   const auto text = [&](std::string_view key, const std::string& value, std::string_view help) {
     config.Text(key, value, help);
   };
-  config.Int("format", 1, "version of this description");
+  config.Int("format", 2, "version of this description");
   text("name", settings.name, "what it is called");
   std::string sources;
+  std::vector<int64_t> rows;
   for (const Source& source : settings.sources) {
+    rows.push_back(source.rows);
     sources += fmt::format("{} {}\n", source.first_id, source.path);
   }
   text("sources", sources, kSourcesHelp);
+  config.Ints("rows", rows, kRowsHelp);
   text("silo_column", settings.silo_column, "the column that names an item's silo");
   text("level", settings.level, "the labels that classes are named by");
   text("vectors", settings.vectors, "what is kept for re-ranking");
-  WriteFile(generation / "collection.toml", config.Resolved());
+  WriteDurably(generation / "collection.toml", [&](const Put& put) { put(config.Resolved()); });
+}
+
+std::string SourcePath(const fs::path& data) {
+  std::error_code failed;
+  std::string path = fs::canonical(data, failed).string();
+  if (failed) throw Error("{}: cannot open the dataset: {}", data.string(), failed.message());
+  const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+  if (!IsUtf8(path) || std::any_of(path.begin(), path.end(), control)) {
+    throw Error(
+        "{}: a collection cannot note down this folder, for its name has line ends, control "
+        "characters or bytes that are no UTF-8; rename it",
+        Json(path).dump(-1, ' ', true, Json::error_handler_t::replace));
+  }
+  return path;
 }
 
 CodedDataset::CodedDataset(const Bundle& bundle, const HashModel& model, const Dataset& dataset,
@@ -98,6 +135,13 @@ CodedDataset::CodedDataset(const Bundle& bundle, const HashModel& model, const D
                 settings.silo_column, fmt::join(dataset.items.columns, ", "));
   }
   if (!settings.level.empty()) dataset.Labels(settings.level);
+}
+
+int64_t CodedDataset::numbers() const {
+  for (int64_t row = 0; row < size(); ++row) {
+    if (!HasId(row)) return size();
+  }
+  return 0;
 }
 
 void CodedDataset::Fill(int64_t row) {
@@ -117,8 +161,8 @@ void CodedDataset::Fill(int64_t row) {
 }
 
 std::string CodedDataset::NameOf(int64_t row) const {
-  const std::string_view id = dataset_.items.Cell(row, "id");
-  return id.empty() ? std::to_string(settings_.sources[source_].first_id + row) : std::string(id);
+  if (HasId(row)) return std::string(dataset_.items.Cell(row, "id"));
+  return std::to_string(settings_.sources[source_].first_id + row);
 }
 
 Item CodedDataset::Described(int64_t row) const {
@@ -171,21 +215,29 @@ Schema SchemaOf(const Bundle& bundle, const HashModel& model, const std::string&
   return schema;
 }
 
+void CheckModel(const Store& store, const fs::path& generation) {
+  if (store.schema().model == Sha256OfFile(generation / "bundle.safetensors")) return;
+  throw Error(
+      "{}: the codes were made with another bundle than the one beside them; run "
+      "`crossilo index reencode`",
+      generation.string());
+}
+
+std::unique_ptr<Store> OpenItems(const fs::path& generation, const StoreOptions& options) {
+  ReadCollectionSettings(generation);
+  auto store = Store::Open(generation / "items.cxi", options);
+  CheckModel(*store, generation);
+  return store;
+}
+
 std::shared_ptr<Site> OpenCollection(const fs::path& collection,
                                      const std::vector<std::string>& backbones,
                                      const StoreOptions& options, int generation) {
   if (generation == 0) generation = CurrentGeneration(collection);
   const fs::path folder = GenerationFolder(collection, generation);
   const CollectionSettings settings = ReadCollectionSettings(folder);
-  auto store = Store::Open(folder / "items.cxi", options);
-  const fs::path bundle_path = folder / "bundle.safetensors";
-  if (store->schema().model != Sha256OfFile(bundle_path)) {
-    throw Error(
-        "{}: the codes were made with another bundle than the one beside them; run "
-        "`crossilo index reencode`",
-        folder.string());
-  }
-  const Bundle bundle = ReadBundle(bundle_path);
+  auto store = OpenItems(folder, options);
+  const Bundle bundle = ReadBundle(folder / "bundle.safetensors");
   std::vector<fs::path> sources;
   for (const Source& source : settings.sources) sources.emplace_back(source.path);
   Folders folders = sources;
@@ -196,7 +248,8 @@ std::shared_ptr<Site> OpenCollection(const fs::path& collection,
 }
 
 fs::path StorePath(const fs::path& path) {
-  if (!fs::is_directory(path)) return path;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return path;
   return GenerationFolder(path, CurrentGeneration(path)) / "items.cxi";
 }
 

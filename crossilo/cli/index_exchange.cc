@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "crossilo/base/digest.h"
@@ -27,8 +28,25 @@ std::vector<int64_t> ReadIds(const fs::path& path) {
   return {values, values + array.shape[0]};
 }
 
-ForeignCodes ReadCodes(const ExchangeArguments& a) {
+void CheckFiles(const ExchangeArguments& a) {
   if (a.faiss.empty() == a.npy.empty()) throw Error("say either --faiss FILE or --npy FILE");
+  if (!a.faiss.empty() && !a.ids.empty()) {
+    throw Error("--ids goes with --npy: a faiss file has its ids inside");
+  }
+}
+
+// The store would refuse them too, but only when its lock is there already.
+void CheckIds(std::vector<int64_t> ids, int64_t count) {
+  if (ids.empty()) return;
+  if (std::ssize(ids) != count) throw Error("{} codes but {} ids", count, ids.size());
+  std::sort(ids.begin(), ids.end());
+  if (ids[0] < 0) throw Error("an id is {}; ids must not be negative", ids[0]);
+  const auto twice = std::adjacent_find(ids.begin(), ids.end());
+  if (twice != ids.end()) throw Error("two codes have the id {}; give each its own", *twice);
+}
+
+ForeignCodes ReadCodes(const ExchangeArguments& a) {
+  CheckFiles(a);
   if (!a.faiss.empty()) return ReadFaiss(a.faiss);
   const Array array = ReadNpy(a.npy);
   if (array.type != Dtype::kU8 || array.shape.size() != 2 || array.shape[1] > 128) {
@@ -45,13 +63,14 @@ ForeignCodes ReadCodes(const ExchangeArguments& a) {
 void Import(const ExchangeArguments& a) {
   const ForeignCodes codes = ReadCodes(a);
   const int64_t count = codes.codes.size();
-  if (!codes.ids.empty() && static_cast<int64_t>(codes.ids.size()) != count) {
-    throw Error("{} codes but {} ids", count, codes.ids.size());
-  }
+  CheckIds(codes.ids, count);
   const std::vector<std::byte> rows = ToRows(codes.codes);
   const size_t width = RowBytes(codes.codes.bits());
   Schema schema = {.columns = {a.column.empty() ? "image" : a.column}, .bits = codes.codes.bits()};
-  if (!a.bundle.empty()) schema.model = Sha256OfFile(a.bundle);
+  if (!a.bundle.empty()) {
+    ReadBundle(a.bundle);  // throws where it is none
+    schema.model = Sha256OfFile(a.bundle);
+  }
   const auto item = [&](int64_t i) {
     Item one;
     one.id = codes.ids.empty() ? i : codes.ids[i];
@@ -64,7 +83,7 @@ void Import(const ExchangeArguments& a) {
 }
 
 void Export(const ExchangeArguments& a) {
-  if (a.faiss.empty() == a.npy.empty()) throw Error("say either --faiss FILE or --npy FILE");
+  CheckFiles(a);
   const auto store = Store::Open(StorePath(a.store));
   const Schema& schema = store->schema();
   if (schema.bits == 0) throw Error("{}: its rows are real-valued, not codes", a.store);

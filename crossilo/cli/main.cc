@@ -20,7 +20,6 @@ constexpr char kFooter[] =
 
 int main(int argc, char** argv) {
   CLI::App app(kHelp, "crossilo");
-  app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "crossilo " CROSSILO_VERSION);
   crossilo::AddData(app);
@@ -33,8 +32,12 @@ int main(int argc, char** argv) {
   crossilo::AddServe(app);
   crossilo::AddMethods(app);
   crossilo::AddModels(app);
+  app.footer(kFooter);  // after them, or each would have it as its own
   try {
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw crossilo::Error("the output could not be written: {}", crossilo::SystemMessage());
+    }
     return 0;
   } catch (const CLI::ParseError& error) {
     // Help and version are no failures.

@@ -102,14 +102,22 @@ int Columns(std::string_view text) {
   return columns;
 }
 
+std::string Printable(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<uint8_t>(text[i]);
+    if (c < ' ' || c == 0x7f) text[i] = ' ';
+    if (c != 0xc2 || i + 1 == text.size()) continue;
+    const auto next = static_cast<uint8_t>(text[i + 1]);
+    if (next >= 0x80 && next < 0xa0) text[i] = text[i + 1] = ' ';
+  }
+  return text;
+}
+
 TextTable::TextTable(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
 TextTable& TextTable::Row(std::vector<std::string> cells) {
   cells.resize(rows_[0].size());
-  for (std::string& cell : cells) {
-    std::replace_if(
-        cell.begin(), cell.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
-  }
+  for (std::string& cell : cells) cell = Printable(std::move(cell));
   rows_.push_back(std::move(cells));
   return *this;
 }

@@ -11,6 +11,10 @@ namespace crossilo {
 // takes, combining marks take none.  A byte that is no UTF-8 takes one.
 int Columns(std::string_view text);
 
+// What a terminal would obey instead of showing it becomes spaces: Unicode's
+// control characters, of which U+0080 to U+009F are C2 80 to C2 9F.
+std::string Printable(std::string text);
+
 // Rows under a heading, as text for a terminal or a log file.
 //
 //   TextTable table({"method", "i2t", "t2i"});
@@ -28,7 +32,8 @@ class TextTable {
   explicit TextTable(std::vector<std::string> headings);
 
   // A row with fewer cells than there are headings ends in empty ones; more
-  // are dropped.  Line ends and tabs inside a cell become spaces.
+  // are dropped.  Line ends, tabs and other control characters inside a cell
+  // become spaces.
   TextTable& Row(std::vector<std::string> cells);
 
   // Every line ends in a line end; no line ends in spaces.

@@ -47,6 +47,15 @@ TEST(Table, KeepsItsShape) {
   EXPECT_EQ(TextTable({}).Row({"x"}).Text(), "\n\n\n");
 }
 
+// A caption may come from somebody else.
+TEST(Table, NothingInACellCommandsTheTerminal) {
+  TextTable table({"a"});
+  table.Row(
+      {"\x1b[31mred\x7f \xc2\x9b"
+       "2J \xc2\xa9"});  // ESC, DEL, CSI; U+00A9 stays
+  EXPECT_EQ(table.Text(), "a\n----------------\n [31mred    2J \xc2\xa9\n");
+}
+
 TEST(Columns, OfSequences) {
   EXPECT_EQ(Columns(""), 0);
   EXPECT_EQ(Columns("abc"), 3);

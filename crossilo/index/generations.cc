@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "generation-", kDraft = ".draft-";
+constexpr std::string_view kPrefix = "generation-", kDraft = ".draft-", kRemoved = "removed-";
 
 // The number a text is, written without leading zeros; nothing for any other.
 std::optional<int> NumberOf(std::string_view text) {
@@ -36,12 +36,38 @@ bool IsComplete(const fs::path& folder) {
   return fs::is_regular_file(folder / "items.cxi", failed);
 }
 
+// Whether we made it: others may keep something under a name like it.
+bool IsDraft(std::string_view name) {
+  if (!name.starts_with(kDraft)) return false;
+  name.remove_prefix(kDraft.size());
+  if (name.starts_with(kRemoved)) name.remove_prefix(kRemoved.size());
+  return NumberOf(name).has_value();
+}
+
 // What a killed process left, or what could not be deleted the last time.
 void RemoveDrafts(const fs::path& collection) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(collection, failed)) {
-    if (entry.path().filename().string().starts_with(kDraft)) fs::remove_all(entry.path(), failed);
+    if (IsDraft(entry.path().filename().string())) fs::remove_all(entry.path(), failed);
   }
+}
+
+std::string Listed(const std::vector<int>& generations) {
+  return generations.empty() ? "none" : fmt::format("{}", fmt::join(generations, ", "));
+}
+
+// There is no `current`: says why, and what to do.
+[[noreturn]] void RefuseWithoutCurrent(const fs::path& collection, const std::error_code& failed) {
+  if (failed) throw Error("{}: cannot be read: {}", collection.string(), failed.message());
+  if (const std::vector<int> whole = Generations(collection); !whole.empty()) {
+    throw Error(
+        "{}: is not there; write the number of the generation to search into it, one of: {}",
+        (collection / "current").string(), Listed(whole));
+  }
+  throw Error(
+      "{}: no collection, or one whose first generation was never finished; make it "
+      "with 'crossilo index build'",
+      collection.string());
 }
 
 void Rename(const fs::path& from, const fs::path& to) {
@@ -59,25 +85,20 @@ fs::path GenerationFolder(const fs::path& collection, int generation) {
 int CurrentGeneration(const fs::path& collection) {
   std::error_code failed;
   if (!fs::is_directory(collection, failed)) {
+    if (failed == std::errc::permission_denied) RefuseWithoutCurrent(collection, failed);
     throw Error("{}: no such collection; make one with 'crossilo index build'",
                 collection.string());
   }
   const fs::path file = collection / "current";
-  if (!fs::exists(file, failed)) {
-    throw Error(
-        "{}: no collection, or one whose first generation was never finished; make it "
-        "with 'crossilo index build'",
-        collection.string());
-  }
+  if (!fs::exists(file, failed)) RefuseWithoutCurrent(collection, failed);
   std::string text = ReadFile(file);
   if (text.ends_with('\n')) text.pop_back();
   const std::optional<int> generation = NumberOf(text);
   if (generation && IsComplete(GenerationFolder(collection, *generation))) return *generation;
-  const std::vector<int> whole = Generations(collection);
   throw Error(
       "{}: names no generation that is there (complete are: {}); write the number of one "
       "of those into it",
-      file.string(), whole.empty() ? "none" : fmt::format("{}", fmt::join(whole, ", ")));
+      file.string(), Listed(Generations(collection)));
 }
 
 std::vector<int> Generations(const fs::path& collection) {
@@ -94,11 +115,14 @@ std::vector<int> Generations(const fs::path& collection) {
   return found;
 }
 
+void CheckComplete(const fs::path& collection, int generation) {
+  if (IsComplete(GenerationFolder(collection, generation))) return;
+  throw Error("{}: no complete generation {}; there are: {}", collection.string(), generation,
+              Listed(Generations(collection)));
+}
+
 void SwitchTo(const fs::path& collection, int generation) {
-  if (!IsComplete(GenerationFolder(collection, generation))) {
-    throw Error("{}: no complete generation {}; there are: {}", collection.string(), generation,
-                fmt::join(Generations(collection), ", "));
-  }
+  CheckComplete(collection, generation);
   WriteDurably(collection / "current",
                [&](const Put& put) { put(std::to_string(generation) + "\n"); });
 }
@@ -131,16 +155,17 @@ void Complete(const fs::path& collection, const Draft& draft) {
   SyncFolder(collection);
 }
 
-std::vector<int> PruneGenerations(const fs::path& collection) {
+std::vector<int> PruneGenerations(const fs::path& collection, int before) {
   const int current = CurrentGeneration(collection);
-  std::vector<int> whole = Generations(collection), pruned;
+  const std::vector<int> whole = Generations(collection);
+  std::vector<int> pruned;
   const auto here = std::lower_bound(whole.begin(), whole.end(), current);
-  const int before = here == whole.begin() ? current : *(here - 1);
+  if (before == 0 && here != whole.begin()) before = *(here - 1);
   for (const int generation : whole) {
-    if (generation >= before) continue;
+    if (generation >= current || generation == before) continue;
     // Under a draft's name first, so that a killed deletion leaves no half of one.
     Rename(GenerationFolder(collection, generation),
-           collection / (std::string(kDraft) + "removed-" + std::to_string(generation)));
+           collection / fmt::format("{}{}{}", kDraft, kRemoved, generation));
     pruned.push_back(generation);
   }
   RemoveDrafts(collection);

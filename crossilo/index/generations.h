@@ -22,6 +22,9 @@ int CurrentGeneration(const std::filesystem::path& collection);
 // All that are complete, ascending.
 std::vector<int> Generations(const std::filesystem::path& collection);
 
+// Throws Error where a generation is not complete, naming those that are.
+void CheckComplete(const std::filesystem::path& collection, int generation);
+
 // Makes a generation the current one.  Throws Error where it is not complete.
 void SwitchTo(const std::filesystem::path& collection, int generation);
 
@@ -34,9 +37,10 @@ struct Draft {
 Draft BeginGeneration(const std::filesystem::path& collection);
 void Complete(const std::filesystem::path& collection, const Draft& draft);
 
-// Deletes generations older than the one before the current one, which stays
-// to go back to; newer ones wait for their switch.  Returns their numbers.
-std::vector<int> PruneGenerations(const std::filesystem::path& collection);
+// Deletes generations older than the current one, but for `before`, which stays
+// to go back to; 0: the one before the current one by number.  Newer ones wait
+// for their switch.  Returns their numbers.
+std::vector<int> PruneGenerations(const std::filesystem::path& collection, int before = 0);
 
 // Held by whoever changes a collection, from its construction to its end.
 // Throws Error at once where another process has it.  A killed process gives it

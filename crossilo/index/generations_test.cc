@@ -60,6 +60,30 @@ TEST(Generations, AreMadeSwitchedRolledBackAndPruned) {
   EXPECT_THAT(PruneGenerations(collection), IsEmpty()) << "4 waits for its switch";
 }
 
+TEST(Generations, TheOneThatServedStaysNotTheOneThatWasRejected) {
+  const fs::path collection = Fresh("rejected");
+  for (int i = 0; i < 3; ++i) Add(collection);
+  SwitchTo(collection, 3);
+  // 1 served when 3 was made, for 2 had been switched away from.
+  EXPECT_THAT(PruneGenerations(collection, 1), ElementsAre(2));
+  EXPECT_THAT(Generations(collection), ElementsAre(1, 3));
+}
+
+TEST(Generations, WhatOnlyLooksLikeADraftIsSomebodys) {
+  const fs::path collection = Fresh("letter");
+  const std::vector<std::string> theirs = {".draft-letter", ".draft-",         ".draft-01",
+                                           ".draft-1.txt",  ".draft-removed-", ".draft-removed-x"};
+  for (const std::string& name : theirs) WriteFile(collection / name, "mine");
+  for (const char* ours : {".draft-7", ".draft-removed-3"}) {
+    WriteFile(collection / ours / "items.cxi", "half");
+  }
+  SwitchTo(collection, Add(collection));
+  PruneGenerations(collection);
+  for (const std::string& name : theirs) EXPECT_TRUE(fs::exists(collection / name)) << name;
+  EXPECT_FALSE(fs::exists(collection / ".draft-7"));
+  EXPECT_FALSE(fs::exists(collection / ".draft-removed-3"));
+}
+
 TEST(Generations, ADraftIsNeverListedAndTheNextOneClearsItAway) {
   const fs::path collection = Fresh("draft");
   const Draft killed = BeginGeneration(collection);
@@ -76,9 +100,12 @@ TEST(Generations, ADraftIsNeverListedAndTheNextOneClearsItAway) {
 TEST(Generations, WhatIsMissingIsExplained) {
   const fs::path collection = Fresh("missing");
   EXPECT_THAT(WhyNoneIsCurrent(collection), HasSubstr("crossilo index build"));
-  Add(collection);
+  fs::create_directories(collection);
   EXPECT_THAT(WhyNoneIsCurrent(collection), HasSubstr("crossilo index build"));
   Add(collection);
+  Add(collection);
+  EXPECT_THAT(WhyNoneIsCurrent(collection), HasSubstr("current: is not there; write the number"));
+  EXPECT_THAT(WhyNoneIsCurrent(collection), HasSubstr("one of: 1, 2"));
   for (const std::string bad : {"", "7\n", "one", "1x", "01", "-1", "99999999999", "../x"}) {
     WriteFile(collection / "current", bad);
     EXPECT_THAT(WhyNoneIsCurrent(collection), HasSubstr("complete are: 1, 2")) << bad;

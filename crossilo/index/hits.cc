@@ -1,6 +1,7 @@
 #include "crossilo/index/hits.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "crossilo/base/digest.h"
 
@@ -17,11 +18,18 @@ std::vector<SiloHit> MergeHits(const std::vector<SiloHits>& answers, int64_t k) 
   return all;
 }
 
+std::optional<int64_t> WrittenId(const std::string& name) {
+  int64_t id = 0;
+  const char* end = name.data() + name.size();
+  const auto [after, wrong] = std::from_chars(name.data(), end, id);
+  if (wrong != std::errc{} || after != end || name[0] == '-') return {};
+  if (name[0] == '0' && name.size() > 1) return {};
+  return id;
+}
+
 int64_t IdOf(const std::string& name) {
-  const bool digits =
-      !name.empty() && name.size() <= 18 &&
-      std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (digits && (name.size() == 1 || name[0] != '0')) return std::stoll(name);
+  const std::optional<int64_t> number = WrittenId(name);
+  if (number && name.size() <= 18) return *number;
   const uint64_t hash = std::stoull(Sha256(name).substr(0, 16), nullptr, 16);
   return static_cast<int64_t>((uint64_t{1} << 62) + hash % (uint64_t{1} << 62));
 }

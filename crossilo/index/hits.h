@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,9 @@ std::vector<SiloHit> MergeHits(const std::vector<SiloHits>& answers, int64_t k);
 // its hash modulo 2^62, the same on every machine, so that silos need not
 // agree on numbers.
 int64_t IdOf(const std::string& name);
+
+// The id that a name is when items are named by their ids alone, which may have
+// 19 digits: nothing where it is no such number.
+std::optional<int64_t> WrittenId(const std::string& name);
 
 }  // namespace crossilo

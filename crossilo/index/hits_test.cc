@@ -32,5 +32,14 @@ TEST(IdOf, NumbersAreThemselvesAndNamesHash) {
   EXPECT_NE(IdOf("042"), IdOf("42"));
 }
 
+TEST(WrittenId, IsAnyIdAndNothingElse) {
+  EXPECT_EQ(WrittenId("0"), 0);
+  EXPECT_EQ(WrittenId("42"), 42);
+  EXPECT_EQ(WrittenId("9223372036854775807"), 9223372036854775807);
+  for (const char* name : {"", "042", "-1", "-0", "9223372036854775808", "4 2", "4x"}) {
+    EXPECT_EQ(WrittenId(name), std::nullopt) << name;
+  }
+}
+
 }  // namespace
 }  // namespace crossilo
