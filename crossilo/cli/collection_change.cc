@@ -7,6 +7,7 @@
 #include "crossilo/base/digest.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/cli/progress.h"
 #include "crossilo/index/generations.h"
 #include "crossilo/serve/facts.h"
@@ -22,7 +23,7 @@ struct DraftGuard {
 
   ~DraftGuard() {
     std::error_code failed;
-    fs::remove_all(draft.folder, failed);
+    RemoveAll(draft.folder, failed);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/data/arrays.h"
 #include "crossilo/data/dataset.h"
 #include "crossilo/data/dataset_toml.h"
@@ -98,7 +99,7 @@ void CopyPictures(const fs::path& folder, const Items& items, const fs::path& fr
 }
 
 void WriteFolder(const fs::path& folder, const Dataset& dataset, const fs::path& pictures_from) {
-  fs::remove_all(folder);
+  RemoveAll(folder);
   fs::create_directories(folder);
   if (!pictures_from.empty()) CopyPictures(folder, dataset.items, pictures_from);
   WriteTensor(folder / "image.npy", dataset.image);
@@ -123,7 +124,7 @@ void PutInPlace(const fs::path& fresh, const fs::path& folder) {
     fs::rename(fresh, folder);
     fs::rename(old, fresh);
   }
-  fs::remove_all(fresh);  // now the old one
+  RemoveAll(fresh);  // now the old one
 }
 
 }  // namespace
@@ -167,11 +168,11 @@ void WriteDataset(const fs::path& folder, const Dataset& dataset, const fs::path
     WriteFolder(fresh, dataset, pictures_from);
     PutInPlace(fresh, target);
   } catch (const fs::filesystem_error& error) {
-    fs::remove_all(fresh, ignored);
+    RemoveAll(fresh, ignored);
     throw Error("{}: cannot write the dataset: {}; free some space or choose another folder",
                 folder.string(), error.code().message());
   } catch (...) {
-    fs::remove_all(fresh, ignored);
+    RemoveAll(fresh, ignored);
     throw;
   }
 }

@@ -12,6 +12,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/index/durable.h"
 
 namespace crossilo {
@@ -48,7 +49,7 @@ bool IsDraft(std::string_view name) {
 void RemoveDrafts(const fs::path& collection) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(collection, failed)) {
-    if (IsDraft(entry.path().filename().string())) fs::remove_all(entry.path(), failed);
+    if (IsDraft(entry.path().filename().string())) RemoveAll(entry.path(), failed);
   }
 }
 
