@@ -8,6 +8,7 @@
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/base/random.h"
+#include "crossilo/base/remove_all.h"
 
 namespace crossilo {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::ThrowsMessage;
 // A fresh folder with pictures a.png, b.png, sub/c.png and this caption file.
 fs::path Folder(const std::string& name, const std::string& captions) {
   const fs::path folder = fs::path(testing::TempDir()) / "collection_test" / name;
-  fs::remove_all(folder);
+  RemoveAll(folder);
   for (const char* picture : {"a.png", "b.png", "sub/c.png"}) WriteFile(folder / picture, "x");
   WriteFile(folder / "captions.tsv", captions);
   return folder;

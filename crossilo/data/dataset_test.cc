@@ -8,6 +8,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/data/arrays.h"
 #include "crossilo/data/silo.h"
 
@@ -46,7 +47,7 @@ Dataset Example() {
 
 fs::path Fresh(const std::string& name) {
   const fs::path path = fs::path(testing::TempDir()) / "dataset_test" / name;
-  fs::remove_all(path.parent_path());
+  RemoveAll(path.parent_path());
   return path;
 }
 
@@ -172,7 +173,7 @@ TEST(Dataset, FilesThatDoNotBelongAreNamed) {
   other.settings["grams"] = "4";
   WriteEmbedding(folder / "embedding" / "text.safetensors", other);
   EXPECT_THAT(Message([&] { OpenDataset(folder); }), HasSubstr("not the embedding that"));
-  fs::remove_all(folder / "embedding");
+  RemoveAll(folder / "embedding");
   EXPECT_THAT(Message([&] { OpenDataset(folder); }), HasSubstr("of kind 'tfidf'"));
   WriteFile(folder / "dataset.toml", "");  // nothing in it is needed
   EXPECT_EQ(OpenDataset(folder).name, "set");

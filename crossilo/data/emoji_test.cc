@@ -6,6 +6,7 @@
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/base/random.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/data/emojibase.h"
 
 namespace crossilo {
@@ -38,7 +39,7 @@ constexpr const char* kData = R"([
 
 fs::path Packages(const std::string& messages = kMessages, const std::string& data = kData) {
   const fs::path root = fs::path(testing::TempDir()) / "emoji_test";
-  fs::remove_all(root);
+  RemoveAll(root);
   WriteFile(root / "emojibase-data/en/messages.json", messages);
   WriteFile(root / "emojibase-data/en/data.json", data);
   const fs::path google = root / "emoji-datasource-google/img/google/64";
@@ -115,7 +116,7 @@ TEST(Emoji, OtherLanguagesAreTranslationsOfTheRows) {
 TEST(Emoji, AMissingPackageIsNamed) {
   const auto without = [](const char* what, const char* why) {
     const fs::path root = Packages();
-    fs::remove_all(root / what);
+    RemoveAll(root / what);
     EXPECT_THAT([&] { ReadEmoji(root); }, ThrowsMessage<Error>(HasSubstr(why)));
   };
   without("emojibase-data", "fetch_emoji.sh");

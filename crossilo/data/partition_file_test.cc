@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "crossilo/base/error.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/data/npy.h"
 
 namespace crossilo {
@@ -16,7 +17,7 @@ using ::testing::ElementsAre;
 
 TEST(PartitionFile, SaysWhoHoldsWhatAndHowItCameAbout) {
   const fs::path folder = fs::path(testing::TempDir()) / "partition_file_test";
-  fs::remove_all(folder);
+  RemoveAll(folder);
   const Partition partition = {{"a/1", "q\"uote"}, {{0, 4}, {2}}};
   PartitionOptions options = {.kind = "column", .beta = 1000, .column = "house"};
   options.within = std::make_shared<PartitionOptions>(PartitionOptions{.beta = 0.3});
@@ -42,7 +43,7 @@ TEST(PartitionFile, SaysWhoHoldsWhatAndHowItCameAbout) {
 
 TEST(PartitionFile, RefusesRowsThatAreNotThere) {
   const fs::path folder = fs::path(testing::TempDir()) / "partition_file_test2";
-  fs::remove_all(folder);
+  RemoveAll(folder);
   EXPECT_THROW(WritePartition(folder, 3, {{"a"}, {{3}}}, {}, 1), Error);
   EXPECT_FALSE(fs::exists(folder));
 }

@@ -7,6 +7,7 @@
 
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
+#include "crossilo/base/remove_all.h"
 #include "crossilo/embed/decode.h"
 #include "crossilo/embed/embedder.h"
 
@@ -21,7 +22,7 @@ using ::testing::ThrowsMessage;
 // Twenty pictures of two colours with captions and labels.
 fs::path Folder() {
   const fs::path folder = fs::path(testing::TempDir()) / "build_test";
-  fs::remove_all(folder);
+  RemoveAll(folder);
   std::string captions = "picture\tcaption\tlabel\n";
   for (int i = 0; i < 20; ++i) {
     const bool red = i % 2 == 0;
