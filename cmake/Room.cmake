@@ -66,8 +66,12 @@ function(room_test name sources target torch)
     use_torch(${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
+  # A temporary folder of its own, or two checkouts that are tested at the same
+  # moment would meet.
+  set(scratch ${CMAKE_CURRENT_BINARY_DIR}/${name}.tmp)
+  file(MAKE_DIRECTORY ${scratch})
   set_tests_properties(${name} PROPERTIES
-    ENVIRONMENT "CROSSILO_SHARED=${PROJECT_SOURCE_DIR}/../shared")
+    ENVIRONMENT "CROSSILO_SHARED=${PROJECT_SOURCE_DIR}/../shared;TEST_TMPDIR=${scratch}")
 endfunction()
 
 # libtorch with its headers precompiled once: a file that includes them then
