@@ -54,7 +54,7 @@ class MihLookup {
   Task task_;
   double spent_ns_ = 0, keys_done_ = 0;
   double step_ns_ = 0, step_keys_ = 0;  // when the step began
-  double keys_in_all_ = 0;  // at most, by what is known
+  double keys_in_all_ = 0;              // at most, by what is known
 };
 
 }  // namespace crossilo
