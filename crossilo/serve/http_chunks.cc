@@ -2,14 +2,13 @@
 #include <charconv>
 
 #include "crossilo/serve/http.h"
+#include "crossilo/serve/text.h"
 
 namespace crossilo {
 namespace {
 
 // Of a chunk's size line and of all trailers; nobody needs either.
 constexpr size_t kLongestLine = 256, kLongestTrailer = 4096;
-
-bool IsControl(char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7F; }
 
 }  // namespace
 

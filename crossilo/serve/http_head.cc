@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "crossilo/serve/http.h"
+#include "crossilo/serve/text.h"
 
 namespace crossilo {
 namespace {
@@ -13,14 +14,6 @@ bool IsTokenCharacter(char c) {
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, IsTokenCharacter);
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -96,8 +89,7 @@ void ParseHeader(std::string_view line, HttpHead& head) {
     throw HttpError(400, "a header line is not NAME: VALUE");
   }
   const std::string_view value = Trimmed(line.substr(colon + 1));
-  const auto control = [](char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7F; };
-  if (std::ranges::any_of(value, control)) {
+  if (std::ranges::any_of(value, IsControl)) {
     throw HttpError(400, "a header has control characters");
   }
   const auto [entry, added] = head.headers.emplace(Lower(line.substr(0, colon)), value);

@@ -105,11 +105,7 @@ void RefuseParameters(const ApiRequest& request) {
 std::string MediaType(std::string_view type) {
   type = type.substr(0, type.find(';'));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  std::string out(type);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
+  return Lower(type);
 }
 
 bool IsPictureBody(const std::string& media_type) {

@@ -51,6 +51,14 @@ void AppendEscaped(std::string& out, char c) {
 
 }  // namespace
 
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
 std::optional<size_t> CountCharacters(std::string_view bytes) {
   size_t count = 0;
   for (size_t at = 0; at < bytes.size(); ++count) {

@@ -12,6 +12,12 @@ namespace crossilo {
 // are not.
 std::optional<size_t> CountCharacters(std::string_view bytes);
 
+// With A to Z made small; the names of HTTP know no others.
+std::string Lower(std::string_view text);
+
+// Whether HTTP allows a byte in no line: the ASCII controls but the tab.
+inline bool IsControl(char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7F; }
+
 // Appends the text as a JSON string, quotes included.  Bytes that are no UTF-8
 // become U+FFFD, so that the result is valid whatever came.
 void AppendJson(std::string& out, std::string_view text);

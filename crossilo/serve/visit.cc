@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "crossilo/serve/parameters.h"
+#include "crossilo/serve/text.h"
 
 namespace crossilo {
 namespace {
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // How long a client that was refused may go on sending before it is cut off.
 constexpr double kLingerSeconds = 5;
@@ -101,7 +100,7 @@ class Visitor {
                       .type = head.Header("content-type")};
     const std::string_view bearer = "bearer ", given = head.Header("authorization");
     // The scheme's case does not count (RFC 9110, section 11.1).
-    if (std::ranges::equal(given.substr(0, bearer.size()), bearer, {}, Lower)) {
+    if (Lower(given.substr(0, bearer.size())) == bearer) {
       out.token = given.substr(bearer.size());
     }
     return out;
