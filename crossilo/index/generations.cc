@@ -141,9 +141,7 @@ Draft BeginGeneration(const fs::path& collection) {
     if (number) draft.generation = std::max(draft.generation, *number + 1);
   }
   draft.folder = collection / (std::string(kDraft) + std::to_string(draft.generation));
-  fs::create_directories(draft.folder, failed);
-  if (failed)
-    throw Error("{}: cannot make the folder: {}", draft.folder.string(), failed.message());
+  MakeFolders(draft.folder);
   return draft;
 }
 
