@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "bench/aligned.h"
+#include "bench/timing.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/codes/code_rows.h"
@@ -25,7 +25,6 @@
 namespace crossilo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Answers = std::vector<std::vector<SlotHit>>;
 
 constexpr int kThreads = 2;
@@ -58,12 +57,6 @@ Codes ReadNpy(const std::string& path) {
   const auto* data = reinterpret_cast<const uint8_t*>(file.data()) + 10 + length;
   const auto codes = PackedCodes::FromBytes({data, static_cast<size_t>(n * bytes)}, n, bits);
   return {.rows = ToRows(codes), .bits = bits, .size = n};
-}
-
-double Seconds(const std::function<void()>& work) {
-  const auto start = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 double Median(std::vector<double> values) {

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <functional>
 
+#include "bench/timing.h"
 #include "crossilo/base/random.h"
 #include "crossilo/index/store.h"
 
@@ -21,12 +21,6 @@ namespace crossilo {
 namespace {
 
 namespace fs = std::filesystem;
-
-double Seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // The median of `times` runs.
 double Median(int times, const std::function<void()>& work) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crossilo/base/digest.h"
+#include "crossilo/base/elapsed.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/base/nearest.h"
@@ -30,10 +31,6 @@ struct SearchArguments {
   std::string index = "auto";
   bool rerank = false, json = false;
 };
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // "5667 items in 0.13 ms (flat), 8.2 ms to read the question"
 std::string Summary(const SearchReply& reply) {
@@ -114,7 +111,7 @@ SearchRequest Request(const SearchArguments& a) {
   return request;
 }
 
-void CheckModel(const SearchArguments& a, const Schema& schema) {
+void CheckBundle(const SearchArguments& a, const Schema& schema) {
   if (!a.bundle.empty() && schema.model != Sha256OfFile(a.bundle)) {
     throw Error("{}: its codes were made with another model than {}", a.in, a.bundle);
   }
@@ -137,7 +134,7 @@ void SearchCollection(const SearchArguments& a) {
   }
   const auto site = OpenCollection(a.in, a.backbones, {.index = a.index});
   const Store& store = site->store();
-  CheckModel(a, store.schema());
+  CheckBundle(a, store.schema());
   CheckNames("--silo", a.silos, store.Silos());
   CheckNames("--class", a.classes, store.Classes());
   const SearchRequest request = Request(a);
@@ -154,7 +151,7 @@ void SearchByCode(const SearchArguments& a) {
   if (a.rerank) throw Error("--rerank needs words or a picture: a code alone has no more to say");
   if (schema.bits == 0)
     throw Error("{}: its rows are real-valued; a code cannot be compared", a.in);
-  CheckModel(a, schema);
+  CheckBundle(a, schema);
   if (a.code.size() * 4 != static_cast<size_t>(schema.bits) ||
       a.code.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
     throw Error("--code takes {} hexadecimal digits, two a byte, first byte first",

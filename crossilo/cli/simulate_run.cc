@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "crossilo/base/digest.h"
+#include "crossilo/base/elapsed.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/file.h"
 #include "crossilo/cli/experiment.h"
@@ -23,10 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-double Since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Tells runs apart that differ in more than their seed.
 std::string SettingsDigest(const std::string& resolved) {
@@ -135,7 +132,7 @@ void SimulateRun::Prepare() {
                                              experiment_.config.Table("method"), options);
   ClaimFolder();
   WriteFile(out_ / "experiment.toml", resolved_);
-  prepare_seconds_ = Since(start);
+  prepare_seconds_ = SecondsSince(start);
 }
 
 // Refuses to write over another run, and clears what a killed one left.
@@ -193,7 +190,7 @@ void SimulateRun::Train(int done) {
       scores = &JudgeAll();
       map = fmt::format("mAP i2t {:.3f} t2i {:.3f}  ", scores->i2t.map, scores->t2i.map);
     }
-    const double judging = Since(start);
+    const double judging = SecondsSince(start);
     log_->Append(RoundLine(facts, scores, judging));
     progress.Show(facts.round, fmt::format("loss {:.4g}  {}{:.1f} s", facts.loss, map,
                                            facts.train_seconds + facts.merge_seconds + judging));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "crossilo/base/elapsed.h"
 #include "crossilo/base/error.h"
 #include "crossilo/base/parallel.h"
 #include "crossilo/base/random.h"
@@ -14,10 +15,6 @@ namespace crossilo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double Since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Runs what a silo does; an Error says where it happened.
 template <typename Work>
@@ -55,13 +52,13 @@ class Round {
     } else {
       EachSilo([&](int64_t i) { Train(i, sends_first); });
     }
-    facts_.train_seconds = Since(start);
+    facts_.train_seconds = SecondsSince(start);
     start = Clock::now();
     Merge(combiner);
-    facts_.merge_seconds = Since(start);
+    facts_.merge_seconds = SecondsSince(start);
     start = Clock::now();
     if (exchange == Exchange::kReplied) EachSilo([&](int64_t i) { Send(i); });
-    facts_.train_seconds += Since(start);
+    facts_.train_seconds += SecondsSince(start);
     facts_.bytes_down = bytes_down_;
     return facts_;
   }

@@ -4,16 +4,13 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "crossilo/base/elapsed.h"
 #include "crossilo/index/rerank.h"
 #include "crossilo/serve/facts.h"
 #include "crossilo/serve/question.h"
 
 namespace crossilo {
 namespace {
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 FoundItem Found(Item item, float distance) {
   item.codes.clear();
